@@ -19,7 +19,7 @@ export function parseJson(json: string): Json {
  * The value at a path. A part of the path is a member's name, an element's index, or `*` for the only member, for answers keyed by a
  * name that the source chose.
  */
-export function valueAt(json: Json, path: readonly string[]): Json {
+function valueAt(json: Json, path: readonly string[]): Json {
   let found = json;
   for (const part of path) {
     if (typeof found !== 'object' || found === null || found instanceof NumberText) return undefined;

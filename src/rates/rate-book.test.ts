@@ -123,6 +123,27 @@ describe('the rate book', () => {
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS - 130_000), undefined);
   });
 
+  it('forgets and finds readings at the right moments, however often it is asked', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000', 30_000],
+      ['b', 'ETH/USD', '3000', 0],
+      ['c', 'ETH/USD', '3000', -100_000],
+    );
+    const names = (atMs: number) => book.rateOf('ETH', 'USD', NOW_MS + atMs)?.readings.map(({ source }) => source);
+    for (let asked = 0; asked < 2; asked += 1) {
+      assert.deepEqual(names(0), ['a', 'b']);
+      assert.deepEqual(names(30_000), ['a', 'b']);
+      assert.equal(names(30_001), undefined);
+      assert.equal(names(39_999), undefined);
+      assert.deepEqual(names(40_000), ['b', 'c']);
+      assert.deepEqual(names(60_000), ['b', 'c']);
+      assert.equal(names(60_001), undefined);
+      assert.equal(names(-60_001), undefined);
+    }
+    book.note({ source: 'a', base: 'ETH', quote: 'USD', price: '3001', atMs: NOW_MS }, LIVE);
+    assert.deepEqual(book.rateOf('ETH', 'USD', NOW_MS)?.value, ratio(6_001n, 2n));
+  });
+
   it('treats an invalid price as no answer', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3e3']);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);

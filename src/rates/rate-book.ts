@@ -48,6 +48,15 @@ interface Noted {
   readonly value: Ratio;
 }
 
+/** What the sources of a pair agree on, in the direction of its key, from one moment until another. */
+interface Agreement {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Undefined if they do not agree. */
+  readonly value: Ratio | undefined;
+  readonly readings: readonly Reading[];
+}
+
 const PARTS = 10_000n;
 const isLive = ({ terms }: Noted) => terms.kind === 'live';
 
@@ -97,19 +106,34 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     );
   }
 
-  function direct(pair: Pair, nowMs: number): Rate | undefined {
+  /** By pair: the agreement of its sources, which changes with a reading and when a reading becomes too old. */
+  const agreements = new Map<string, Agreement>();
+
+  function agreementOf(pair: Pair, nowMs: number): Agreement {
+    const last = agreements.get(keyOf(pair));
+    if (last !== undefined && last.fromMs <= nowMs && nowMs <= last.untilMs) return last;
     const opinions = fresh(pair, nowMs);
     const live = opinions.filter(isLive);
     // Reference rates are of yesterday or of Friday. They confirm a live price that stands alone, and are no votes against live ones.
     const agreed = agreeing(live.length === 1 ? opinions : live, maxDeviationBasisPoints);
-    if (!agreed.some(isLive)) return undefined;
-    const value = median(agreed.map((one) => one.value));
-    return {
-      base: pair.base,
-      quote: pair.quote,
-      value: inKeyDirection(pair, value),
-      readings: agreed.map(({ reading }) => reading),
+    const isRate = agreed.some(isLive);
+    const changes = [...(noted.get(keyOf(pair))?.values() ?? [])].flatMap(
+      ({ reading: { atMs }, terms: { validMs } }) => [atMs - validMs - 1, atMs + validMs],
+    );
+    const agreement = {
+      fromMs: nowMs,
+      untilMs: Math.min(...changes.filter((change) => change >= nowMs)),
+      value: isRate ? median(agreed.map((one) => one.value)) : undefined,
+      readings: isRate ? agreed.map(({ reading }) => reading) : [],
     };
+    agreements.set(keyOf(pair), agreement);
+    return agreement;
+  }
+
+  function direct(pair: Pair, nowMs: number): Rate | undefined {
+    const { value, readings } = agreementOf(pair, nowMs);
+    if (value === undefined) return undefined;
+    return { base: pair.base, quote: pair.quote, value: inKeyDirection(pair, value), readings };
   }
 
   function crossed({ base, quote }: Pair, nowMs: number): Rate | undefined {
@@ -160,6 +184,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     note(reading, terms) {
       const price = parsePrice(reading.price);
       if (price === undefined) return false;
+      agreements.delete(keyOf(reading));
       noted.get(keyOf(reading))?.set(reading.source, { reading, terms, value: inKeyDirection(reading, price) });
       remember(reading, reading.atMs);
       return true;
