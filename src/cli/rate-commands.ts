@@ -12,9 +12,8 @@ import { layoutTable } from './table.ts';
 
 const rates = command({
   name: 'rates',
-  summary:
-    'Ask every rate source of the settings once, and show what each says, how old it is, and why it is left out. Exit code 1 when a pair has no rate.',
-  options: { pair: optional(pair, 'Only the pairs that make up the rate of this one, such as ETH/EUR.') },
+  summary: 'Ask every rate source once: its price, its age, why it is left out. Exit code 1 when a pair has no rate.',
+  options: { pair: optional(pair, 'Only the pairs that make up this one, such as ETH/EUR.') },
   examples: ['rates', 'rates --pair ETH/EUR', 'rates --json'],
   run: async (context, { pair: wanted }) => {
     const networks = await knownNetworks(context);
