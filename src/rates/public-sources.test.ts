@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { RECORDED, RECORDED_AT_MS, type RecordedSources, serveRecorded } from '../../test/public-rates.ts';
+import { until } from '../../test/until.ts';
 import { assetsOf } from '../chains/assets.ts';
 import { NETWORKS } from '../chains/networks.ts';
 import { findCurrency } from '../domain/currency.ts';
@@ -10,7 +12,7 @@ import { ratePairOf } from '../domain/quote.ts';
 import { compare, ratio } from '../domain/rate.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { askSource } from './ask-source.ts';
-import { RULES } from './follow-rates.ts';
+import { followRates, RULES } from './follow-rates.ts';
 import { parseJson } from './json.ts';
 import { createPublicSource, type PublicSource } from './public-source.ts';
 import { PUBLIC_CURRENCIES, PUBLIC_SOURCES } from './public-sources.ts';
@@ -181,6 +183,20 @@ describe('the public rate sources', () => {
       'coinbase USD/SEK',
       'coingecko USD/SEK',
     ]);
+  });
+
+  it('are followed like other sources', async () => {
+    const world = { ...systemWorld, clock: at(RECORDED_AT_MS) };
+    const sources = PUBLIC_SOURCES.flatMap((one) => createPublicSource(world, recorded.at(one), one.symbols) ?? []);
+    const rates = followRates({ world, log: pino({ level: 'silent' }), sources, report: async () => {} });
+    try {
+      const has = (base: string, quote: string) => rates.rateOf(base, quote, RECORDED_AT_MS) !== undefined;
+      await until('every coin has a rate', () => ['ETH', 'SOL', 'BNB', 'POL', 'EUR'].every((coin) => has(coin, 'SEK')));
+      assert.ok(rates.covers('ETH', 'ISK'));
+      assert.equal(rates.covers('ETH', 'XAU'), false);
+    } finally {
+      await rates.stop();
+    }
   });
 
   it('have a rate of the krona when one live source is away, by the word of central banks', async () => {
