@@ -32,7 +32,7 @@ The id is what \`asset\` of a settlement destination takes, and what \`amount.un
   payer's and needs coin for gas.
 - **a transaction**: the payer sends coin, and pays for its gas.
 
-Tokens at par are quoted one to one in that currency; all others need a rate (\`RATE_SOURCES\`).
+Tokens at par are quoted one to one in that currency; all others need a rate (\`RATES\`, \`RATE_SOURCES\`).
 ${payable.map(tokenTable).join('')}
 ## Known, and not paid with yet
 

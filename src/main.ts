@@ -191,7 +191,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
     sandbox: sandbox?.shop,
     testClock: sandbox?.testClock,
     rehearse: sandbox?.rehearse,
-    rates: openRates(base, onStop),
+    rates: openRates(base, networks, onStop),
     screening: await openScreening(base, onStop),
   });
   onStop(() => parts.stop());

@@ -10,7 +10,6 @@ import { MODES, type Mode } from './domain/mode.ts';
 import { isAllowedReceiver } from './domain/webhook-url.ts';
 import { createExchange, type Exchange } from './guarded-http/exchange.ts';
 import { followRates } from './rates/follow-rates.ts';
-import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { sandboxRates } from './rates/sandbox-rates.ts';
 import type { Log } from './runtime/world.ts';
@@ -19,6 +18,7 @@ import { followScreeningList } from './screening/follow-list.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
+import { configuredSources } from './settings/rates.ts';
 import { allowsLocalReceivers } from './settings/webhooks.ts';
 
 interface Base extends CommandDeps {
@@ -71,15 +71,11 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
 }
 
 /** Rates from the configured sources. A sandbox without sources uses a fixed table. */
-export function openRates(base: Base, onStop: OnStop): Rates {
-  const { config, world } = base;
-  if (config.rateSources === undefined) return isSandbox(config) ? sandboxRates() : NO_RATES;
+export function openRates(base: Base, networks: readonly NetworkInUse[], onStop: OnStop): Rates {
+  const sources = configuredSources(base, networks);
+  if (sources.length === 0) return isSandbox(base.config) ? sandboxRates() : NO_RATES;
   const alarms = createAlarms(base, 'rate_missing', { isPerNode: true });
-  const rates = followRates({
-    ...base,
-    sources: config.rateSources.map((source) => createHttpSource(world.timers, source)),
-    report: alarms.set,
-  });
+  const rates = followRates({ ...base, sources, report: alarms.set });
   onStop(() => rates.stop());
   return rates;
 }

@@ -48,7 +48,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   workers: ['domain', 'runtime', 'chains', 'screening', 'mail', 'store', 'actions'],
   sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
-  cli: ['domain', 'runtime', 'settings', 'chains', 'screening', 'store', 'actions', 'sandbox', 'errors.ts'],
+  cli: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'sandbox', 'errors.ts'],
 };
 
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */

@@ -20,6 +20,7 @@ import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
 import { payerCommands } from './payer-commands.ts';
 import { peopleCommands } from './people-commands.ts';
+import { rateCommands } from './rate-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
@@ -73,6 +74,7 @@ export const COMMANDS: readonly Command[] = [
   ...feeCommands,
   ...fiatCommands,
   ...networkCommands,
+  ...rateCommands,
   ...accountCommands,
   ...relayerCommands,
   ...collectorCommands,

@@ -1,6 +1,7 @@
 import type { Registry } from '../chains/registry.ts';
 import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { parseApiKey } from '../domain/api-key.ts';
+import type { Pair } from '../domain/rate.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
 
@@ -54,6 +55,15 @@ export const id: Kind<string> = {
 export const scope: Kind<Scope> = {
   placeholder: 'scope',
   parse: (raw) => (isScope(raw) ? raw : new Problem(`must be one of ${SCOPES.join(', ')}`)),
+};
+
+/** Two symbols of coins or codes of currencies. */
+export const pair: Kind<Pair> = {
+  placeholder: 'pair',
+  parse: (raw) => {
+    const [, base = '', quote = ''] = /^([A-Z0-9]{2,8})\/([A-Z0-9]{2,8})$/.exec(raw) ?? [];
+    return base === quote ? new Problem('must be two symbols, such as ETH/EUR') : { base, quote };
+  },
 };
 
 export const network: Kind<string> = {

@@ -96,11 +96,11 @@ const RATIO_FORM = /^([1-9][0-9]{0,199})\/([1-9][0-9]{0,199})$/;
 /** Significant digits of a rate that is shown to people. */
 const DIGITS = 8;
 
-/** The ratio as a plain decimal, rounded. For display only: conversion uses the exact ratio. */
-export function decimalOf({ numerator, denominator }: Ratio): string {
+/** The ratio as a plain decimal, rounded to some significant digits. Conversion uses exact ratios. */
+export function decimalOf({ numerator, denominator }: Ratio, digits = DIGITS): string {
   const wholeDigits =
     numerator < denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);
-  const decimals = Math.max(0, DIGITS - wholeDigits);
+  const decimals = Math.max(0, digits - wholeDigits);
   const doubled = (2n * numerator * 10n ** BigInt(decimals) + denominator) / denominator;
   return formatDecimal({ units: doubled / 2n, decimals });
 }

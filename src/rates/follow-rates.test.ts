@@ -5,22 +5,19 @@ import { manualTime } from '../../test/manual-time.ts';
 import { ratio } from '../domain/rate.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { followRates } from './follow-rates.ts';
-import { type RateSource, RateSourceError } from './rates.ts';
+import { LIVE, type RateSource, RateSourceError } from './rates.ts';
 
 const ETH = { base: 'ETH', quote: 'USD' };
 
 /** A source that says what it is told to; undefined is silence. */
 function scripted(name: string, price: string | undefined) {
   const source = { name, price, asked: 0 };
-  const port: RateSource = {
-    name,
-    pairs: [ETH],
-    async read() {
-      source.asked += 1;
-      if (source.price === undefined) throw new RateSourceError('answered 503');
-      return source.price;
-    },
+  const read = async () => {
+    source.asked += 1;
+    if (source.price === undefined) throw new RateSourceError('answered 503');
+    return [{ ...ETH, price: source.price }];
   };
+  const port: RateSource = { ...LIVE, name, requests: [{ pairs: [ETH], read }] };
   return Object.assign(source, { port });
 }
 
@@ -130,6 +127,44 @@ describe('following rates', () => {
     state.isReportable = true;
     await pass(16_000);
     assert.deepEqual(reports, ['ETH/USD well']);
+  });
+
+  it('takes the prices of an answer for many pairs, and reports those that it lacks', async (t) => {
+    const pairs = [ETH, { base: 'SOL', quote: 'USD' }];
+    const asked = { wide: 0 };
+    const read = async () => {
+      asked.wide += 1;
+      return [
+        { ...ETH, price: '3000' },
+        { base: 'SOL', quote: 'USD', fault: 'states no time' },
+      ];
+    };
+    const wide: RateSource = { ...LIVE, name: 'wide', requests: [{ pairs, read }] };
+    const { rate, reports, pass } = follow(t, { port: wide }, scripted('b', '3000'));
+    await pass(46_000);
+    assert.deepEqual(rate(), ratio(3_000n, 1n));
+    assert.ok(asked.wide >= 3, 'one missing pair is no reason to ask less');
+    assert.ok(reports.includes('ETH/USD well'));
+    assert.match(reports.find((one) => one.startsWith('SOL/USD')) ?? '', /: wide states no time\.$/);
+  });
+
+  it('asks a source as often as its terms say', async (t) => {
+    let asked = 0;
+    const read = async () => {
+      asked += 1;
+      return [{ ...ETH, price: '3000' }];
+    };
+    const slow: RateSource = {
+      kind: 'reference',
+      everyMs: 900_000,
+      validMs: 3_600_000,
+      name: 'slow',
+      requests: [{ pairs: [ETH], read }],
+    };
+    const { rate, pass } = follow(t, { port: slow }, scripted('b', '3000'));
+    await pass(3_590_000);
+    assert.ok(asked >= 3 && asked <= 4, `asked ${asked} times in an hour`);
+    assert.deepEqual(rate(), ratio(3_000n, 1n));
   });
 
   it('stops asking when it is stopped', async (t) => {

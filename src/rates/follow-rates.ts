@@ -1,8 +1,8 @@
-import type { Pair } from '../domain/rate.ts';
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
+import { askSource } from './ask-source.ts';
 import { createRateBook, keyOf, type RateBook, type RateRules } from './rate-book.ts';
-import { type RateSource, RateSourceError, type Rates } from './rates.ts';
+import type { RateSource, Rates, SourceRequest } from './rates.ts';
 
 export interface FollowDeps {
   readonly world: World;
@@ -12,29 +12,37 @@ export interface FollowDeps {
   readonly report: (pair: string, problem: string | undefined) => Promise<void>;
 }
 
-/** A price may miss three readings before it is too old. Honest markets differ by less than 1 %, faulty sources by more. */
-const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
-const EVERY_MS = 15_000;
+/** Honest markets differ by less than 1 %, faulty sources by more. */
+export const RULES: RateRules = { maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
+const CHECK_EVERY_MS = 15_000;
 /** The first retries are quick, so that a new price arrives before the old one expires. A source that stays away is asked less. */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
-/** Polls every pair of every source, and answers from the last readings. */
+/** Polls every request of every source, and answers from the last readings. */
 export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> } {
   const stop = new AbortController();
-  const asked = deps.sources.flatMap((source) => source.pairs.map((pair) => ({ source, pair })));
+  const lines = deps.sources.flatMap((source) =>
+    source.requests.map((request): Line => ({ source, request, faults: new Map() })),
+  );
+  const byPair = Map.groupBy(
+    lines.flatMap((line) => line.request.pairs.map((pair) => ({ key: keyOf(pair), pair, line }))),
+    ({ key }) => key,
+  );
   const book = createRateBook(
-    asked.map(({ pair }) => pair),
+    [...byPair.values()].flatMap(([first]) => first?.pair ?? []),
     RULES,
   );
   const following = { ...deps, book, stop: stop.signal };
-  const byPair = Map.groupBy(
-    asked.map(({ source, pair }) => ({ source, pair, fault: undefined })),
-    ({ pair }) => keyOf(pair),
-  );
-  const loops = [...byPair].flatMap(([key, lines]) => [
+  const loops = [
     ...lines.map((line) => follow(following, line)),
-    watch(following, key, lines),
-  ]);
+    ...[...byPair].map(([key, asked]) =>
+      watch(
+        following,
+        key,
+        asked.map(({ line }) => line),
+      ),
+    ),
+  ];
   return {
     rateOf: book.rateOf,
     wasInForce: book.wasInForce,
@@ -51,41 +59,38 @@ interface Following extends FollowDeps {
   readonly stop: AbortSignal;
 }
 
-/** One pair of one source, polled by itself. */
+/** One request to one source, polled by itself. */
 interface Line {
   readonly source: RateSource;
-  readonly pair: Pair;
-  fault: string | undefined;
+  readonly request: SourceRequest;
+  /** By the key of the pair: the reason why the last answer had no price for it. */
+  faults: ReadonlyMap<string, string>;
 }
 
 async function follow(deps: Following, line: Line): Promise<void> {
-  const { world, log, stop } = deps;
-  const subject = { source: line.source.name, pair: `${line.pair.base}/${line.pair.quote}` };
+  const { world, stop } = deps;
+  const { everyMs } = line.source;
   let failures = 0;
   while (!stop.aborted) {
-    line.fault = await read(deps, line);
+    const answers = await askSource(deps, line);
     if (stop.aborted) return;
-    if (line.fault === undefined) {
-      if (failures > 0) log.info({ ...subject, failures }, 'rate source answers again');
-      failures = 0;
-    } else {
-      failures += 1;
-      if (failures === 1) log.warn({ ...subject, fault: line.fault }, 'rate source failed');
-    }
-    await world.timers.sleep(withJitter(world, failures === 0 ? EVERY_MS : backoffMs(RETRY, failures)), stop);
+    note(deps, line, new Map(answers.flatMap((one) => ('fault' in one ? [[keyOf(one), one.fault]] : []))));
+    // One missing pair is no reason to ask less.
+    failures = answers.every((one) => 'fault' in one) ? failures + 1 : 0;
+    await world.timers.sleep(withJitter(world, failures === 0 ? everyMs : backoffMs(RETRY, failures)), stop);
   }
 }
 
-/** Records a reading of the source. Returns the reason if that fails. */
-async function read({ world, book, stop }: Following, { source, pair }: Line): Promise<string | undefined> {
-  // The time of the request, so that a slow answer does not make a price look younger than it is.
-  const atMs = world.clock.nowMs();
-  try {
-    const price = await source.read(pair, stop);
-    return book.note({ ...pair, source: source.name, price, atMs }) ? undefined : 'sent something that is not a price';
-  } catch (error) {
-    return error instanceof RateSourceError ? error.message : 'failed';
+/** Keeps the faults of the last answer, and logs where they begin and end: a source may lack one pair for years. */
+function note({ log }: Following, line: Line, faults: ReadonlyMap<string, string>): void {
+  const subject = (pairs: readonly string[]) => ({ source: line.source.name, pairs: pairs.join(' ') });
+  const begun = [...faults.keys()].filter((key) => !line.faults.has(key));
+  const ended = [...line.faults.keys()].filter((key) => !faults.has(key));
+  for (const [fault, keys] of Map.groupBy(begun, (key) => faults.get(key))) {
+    log.warn({ ...subject(keys), fault }, 'rate source failed');
   }
+  if (ended.length > 0) log.info(subject(ended), 'rate source answers again');
+  line.faults = faults;
 }
 
 async function watch(deps: Following, pair: string, lines: readonly Line[]): Promise<void> {
@@ -93,7 +98,7 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
   const [base = '', quote = ''] = pair.split('/');
   while (!stop.aborted) {
     // The loop begins with a pause, because the sources were asked a moment ago.
-    await world.timers.sleep(EVERY_MS, stop);
+    await world.timers.sleep(CHECK_EVERY_MS, stop);
     if (stop.aborted) return;
     const hasRate = book.rateOf(base, quote, world.clock.nowMs()) !== undefined;
     await deps.report(pair, hasRate ? undefined : describe(deps, pair, lines)).catch((error: unknown) => {
@@ -105,11 +110,11 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
 /** The state of each source, so that an operator sees which source to check. */
 function describe({ world, book }: Following, pair: string, lines: readonly Line[]): string {
   const [base = '', quote = ''] = pair.split('/');
-  const fresh = book.freshReadings({ base, quote }, world.clock.nowMs());
-  const views = lines.map(({ source, fault }) => {
-    const reading = fresh.find((one) => one.source === source.name);
+  const { readings } = book.opinionsOf({ base, quote }, world.clock.nowMs());
+  const views = lines.map(({ source, faults }) => {
+    const reading = readings.find((one) => one.source === source.name);
     if (reading !== undefined) return `${source.name} says ${reading.base}/${reading.quote} is ${reading.price}`;
-    return `${source.name} ${fault ?? 'has not answered'}`;
+    return `${source.name} ${faults.get(pair) ?? 'has not answered'}`;
   });
   return `There is no rate for ${pair}, because too few sources agree: ${views.join('; ')}.`;
 }

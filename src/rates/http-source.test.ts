@@ -18,11 +18,14 @@ async function sourceThat(t: TestContext, answer: RequestListener, timers = syst
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/spot?key=hunter2`;
-  return createHttpSource(timers, { name: 'test', requests: [{ ...PAIR, url, path: ['price'] }] });
+  const source = createHttpSource(timers, { name: 'test', requests: [{ ...PAIR, url, path: ['price'] }] });
+  const [request] = source.requests;
+  assert.ok(request);
+  return request;
 }
 
 /** Fails with the reason, and without a word of the address. */
-async function failure(reading: Promise<string>): Promise<string> {
+async function failure(reading: Promise<unknown>): Promise<string> {
   const error = await reading.then(
     () => assert.fail('a price was read'),
     (thrown: Error) => thrown,
@@ -39,7 +42,7 @@ describe('an HTTP source', () => {
       assert.equal(request.url, '/spot?key=hunter2');
       response.end('{"price": 3500.1000000000000000001}');
     });
-    assert.equal(await source.read(PAIR, never), '3500.1000000000000000001');
+    assert.deepEqual(await source.read(never), [{ ...PAIR, price: '3500.1000000000000000001' }]);
   });
 
   it('takes no answer but 200, and follows no redirect', async (t) => {
@@ -49,7 +52,7 @@ describe('an HTTP source', () => {
         requests += 1;
         response.writeHead(status, { location: '/elsewhere' }).end(status === 204 ? undefined : '{"price":"1"}');
       });
-      assert.equal(await failure(source.read(PAIR, never)), `answered ${status}`);
+      assert.equal(await failure(source.read(never)), `answered ${status}`);
       assert.equal(requests, 1);
     }
   });
@@ -57,7 +60,7 @@ describe('an HTTP source', () => {
   it('takes garbage for no price', async (t) => {
     for (const body of ['', '<html>', '{"price":', '{"other":"1"}', '{"price":[1]}']) {
       const source = await sourceThat(t, (_request, response) => response.end(body));
-      assert.equal(await failure(source.read(PAIR, never)), 'sent no price at the place it should stand');
+      assert.equal(await failure(source.read(never)), 'sent no price at the place it should stand');
     }
   });
 
@@ -70,7 +73,7 @@ describe('an HTTP source', () => {
       response.on('drain', more);
       more();
     });
-    assert.equal(await failure(source.read(PAIR, never)), 'sent more than 256 KiB');
+    assert.equal(await failure(source.read(never)), 'sent more than 256 KiB');
   });
 
   it('gives up on half an answer after its time', async (t) => {
@@ -84,7 +87,7 @@ describe('an HTTP source', () => {
       },
       time.timers,
     );
-    const failed = failure(source.read(PAIR, never));
+    const failed = failure(source.read(never));
     await until('the request arrives', () => isAsked);
     await time.advance(5_000);
     assert.equal(await failed, 'took longer than 5 s');
@@ -93,12 +96,12 @@ describe('an HTTP source', () => {
   it('stops at once when told to', async (t) => {
     const stop = new AbortController();
     const source = await sourceThat(t, () => stop.abort());
-    assert.equal(await failure(source.read(PAIR, stop.signal)), 'could not be reached');
-    assert.equal(await failure(source.read(PAIR, stop.signal)), 'could not be reached');
+    assert.equal(await failure(source.read(stop.signal)), 'could not be reached');
+    assert.equal(await failure(source.read(stop.signal)), 'could not be reached');
   });
 
   it('reports an unreachable source without its URL', async (t) => {
     const source = await sourceThat(t, (request) => request.socket.destroy());
-    assert.equal(await failure(source.read(PAIR, never)), 'could not be reached');
+    assert.equal(await failure(source.read(never)), 'could not be reached');
   });
 });

@@ -1,63 +1,21 @@
 import type { Timers } from '../runtime/world.ts';
-import { textAt } from './json-pointer.ts';
-import type { HttpSourceTerms } from './rate-sources.ts';
-import { type RateSource, RateSourceError } from './rates.ts';
+import { fetchAnswer } from './fetch-answer.ts';
+import { parseJson, textAt } from './json.ts';
+import type { HttpSourceTerms, RateRequest } from './rate-sources.ts';
+import { LIVE, type RateSource, RateSourceError, type SourceRequest } from './rates.ts';
 
-const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 256 * 1024;
-
+/** A source as the operator configured it, which is asked for one pair at a time. */
 export function createHttpSource(timers: Timers, { name, requests }: HttpSourceTerms): RateSource {
+  return { ...LIVE, name, requests: requests.map((request) => requestOf(timers, request)) };
+}
+
+function requestOf(timers: Timers, { base, quote, url, path }: RateRequest): SourceRequest {
   return {
-    name,
-    pairs: requests.map(({ base, quote }) => ({ base, quote })),
-    async read({ base, quote }, signal) {
-      const request = requests.find((one) => one.base === base && one.quote === quote);
-      if (request === undefined) throw new RateSourceError('was asked for a pair it does not have');
-      const body = await fetchWithin(timers, request.url, signal);
-      const price = textAt(body, request.path);
+    pairs: [{ base, quote }],
+    async read(signal) {
+      const price = textAt(parseJson(await fetchAnswer(timers, url, signal)), path);
       if (price === undefined) throw new RateSourceError('sent no price at the place it should stand');
-      return price;
+      return [{ base, quote, price }];
     },
   };
-}
-
-async function fetchWithin(timers: Timers, url: string, signal: AbortSignal): Promise<string> {
-  const stop = new AbortController();
-  const abort = () => stop.abort();
-  let isLate = false;
-  const cancelTimer = timers.after(TIMEOUT_MS, () => {
-    isLate = true;
-    abort();
-  });
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await fetchText(url, stop.signal);
-  } catch (error) {
-    if (error instanceof RateSourceError) throw error;
-    // The error of fetch may contain the URL, which may contain a key.
-    throw new RateSourceError(isLate ? `took longer than ${TIMEOUT_MS / 1000} s` : 'could not be reached');
-  } finally {
-    cancelTimer();
-    signal.removeEventListener('abort', abort);
-  }
-}
-
-async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  // Redirects are not followed: they would let the source choose another source. They fail like every status but 200.
-  const headers = { accept: 'application/json', 'user-agent': 'till' };
-  const response = await fetch(url, { redirect: 'manual', signal, headers });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new RateSourceError(`answered ${response.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // A throw inside the loop cancels the rest of the answer.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new RateSourceError(`sent more than ${MAX_BYTES / 1024} KiB`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

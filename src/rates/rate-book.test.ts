@@ -6,7 +6,8 @@ import { ratio, readRateRecord, recordRate } from '../domain/rate.ts';
 import { createRateBook } from './rate-book.ts';
 
 const NOW_MS = Date.UTC(2026, 2, 1);
-const RULES = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
+const RULES = { maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
+const LIVE = { kind: 'live', validMs: 60_000 } as const;
 
 function bookOf(...prices: readonly [source: string, pair: string, price: string, ageMs?: number][]) {
   const pairOf = (pair: string) => {
@@ -18,7 +19,7 @@ function bookOf(...prices: readonly [source: string, pair: string, price: string
     RULES,
   );
   for (const [source, pair, price, ageMs = 0] of prices) {
-    book.note({ source, ...pairOf(pair), price, atMs: NOW_MS - ageMs });
+    book.note({ source, ...pairOf(pair), price, atMs: NOW_MS - ageMs }, LIVE);
   }
   return book;
 }
@@ -42,6 +43,48 @@ describe('the rate book', () => {
   it('has no rate from one source, however often it speaks', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['a', 'ETH/USD', '3000']);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
+  });
+
+  it('has no rate from reference rates alone, which are of yesterday', () => {
+    const book = bookOf(['a', 'EUR/USD', '1.1']);
+    const reference = { kind: 'reference', validMs: 3_600_000 } as const;
+    const says = (source: string, price: string, ageMs = 0) =>
+      book.note({ source, base: 'EUR', quote: 'USD', price, atMs: NOW_MS - ageMs }, reference);
+    const rate = () => book.rateOf('EUR', 'USD', NOW_MS);
+    says('b', '1.05');
+    says('c', '1.051');
+    assert.equal(rate(), undefined, 'two reference rates against the market');
+    says('b', '1.102', 3_600_000);
+    says('c', '1.101', 3_600_000);
+    assert.deepEqual(rate()?.value, ratio(1_101n, 1_000n));
+    says('b', '1.102', 3_600_001);
+    says('c', '1.101', 3_600_001);
+    assert.equal(rate(), undefined, 'the reference rates are too old');
+  });
+
+  it('lets reference rates confirm one live price, and never vote against live prices', () => {
+    const quotes = (...prices: readonly (readonly [source: string, price: string, kind: 'live' | 'reference'])[]) => {
+      const book = bookOf(['a', 'EUR/USD', '1.1']);
+      for (const [source, price, kind] of prices)
+        book.note({ source, base: 'EUR', quote: 'USD', price, atMs: NOW_MS }, { kind, validMs: 60_000 });
+      return book.rateOf('EUR', 'USD', NOW_MS)?.readings.map((reading) => reading.source);
+    };
+    const yesterday = ['c', 'd', 'e'].map((source) => [source, '1.05', 'reference'] as const);
+    assert.deepEqual(quotes(['c', '1.1', 'reference']), ['a', 'c']);
+    assert.deepEqual(quotes(['b', '1.1', 'live'], ...yesterday), ['a', 'b'], 'the market has moved');
+    assert.deepEqual(quotes(['b', '1.1', 'live'], ['c', '1.1', 'reference']), ['a', 'b']);
+    assert.equal(quotes(['b', '1.05', 'live'], ...yesterday), undefined, 'a live source that stands still');
+  });
+
+  it('says which pairs a rate is made of', () => {
+    const book = bookOf(['a', 'ETH/USD', '3000'], ['a', 'EUR/USD', '1.1']);
+    assert.deepEqual(book.legsOf({ base: 'USD', quote: 'ETH' }), [{ base: 'USD', quote: 'ETH' }]);
+    assert.deepEqual(book.legsOf({ base: 'ETH', quote: 'EUR' }), [
+      { base: 'ETH', quote: 'USD' },
+      { base: 'USD', quote: 'EUR' },
+    ]);
+    assert.deepEqual(book.legsOf({ base: 'ETH', quote: 'JPY' }), []);
+    assert.deepEqual(book.legsOf({ base: 'ETH', quote: 'ETH' }), []);
   });
 
   it('has no rate for an unknown pair, and none of a symbol to itself', () => {
@@ -80,11 +123,32 @@ describe('the rate book', () => {
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS - 130_000), undefined);
   });
 
+  it('forgets and finds readings at the right moments, however often it is asked', () => {
+    const book = bookOf(
+      ['a', 'ETH/USD', '3000', 30_000],
+      ['b', 'ETH/USD', '3000', 0],
+      ['c', 'ETH/USD', '3000', -100_000],
+    );
+    const names = (atMs: number) => book.rateOf('ETH', 'USD', NOW_MS + atMs)?.readings.map(({ source }) => source);
+    for (let asked = 0; asked < 2; asked += 1) {
+      assert.deepEqual(names(0), ['a', 'b']);
+      assert.deepEqual(names(30_000), ['a', 'b']);
+      assert.equal(names(30_001), undefined);
+      assert.equal(names(39_999), undefined);
+      assert.deepEqual(names(40_000), ['b', 'c']);
+      assert.deepEqual(names(60_000), ['b', 'c']);
+      assert.equal(names(60_001), undefined);
+      assert.equal(names(-60_001), undefined);
+    }
+    book.note({ source: 'a', base: 'ETH', quote: 'USD', price: '3001', atMs: NOW_MS }, LIVE);
+    assert.deepEqual(book.rateOf('ETH', 'USD', NOW_MS)?.value, ratio(6_001n, 2n));
+  });
+
   it('treats an invalid price as no answer', () => {
     const book = bookOf(['a', 'ETH/USD', '3000'], ['b', 'ETH/USD', '3e3']);
     assert.equal(book.rateOf('ETH', 'USD', NOW_MS), undefined);
-    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '0', atMs: NOW_MS }), false);
-    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '3000', atMs: NOW_MS }), true);
+    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '0', atMs: NOW_MS }, LIVE), false);
+    assert.equal(book.note({ source: 'b', base: 'ETH', quote: 'USD', price: '3000', atMs: NOW_MS }, LIVE), true);
     assert.ok(book.rateOf('ETH', 'USD', NOW_MS));
   });
 

@@ -11,10 +11,9 @@ import {
   ratio,
 } from '../domain/rate.ts';
 import { agreeing } from './agreement.ts';
-import type { Rates } from './rates.ts';
+import type { Rates, SourceKind } from './rates.ts';
 
 export interface RateRules {
-  readonly maxAgeMs: number;
   /** The largest permitted distance of a source from the median of the others. */
   readonly maxDeviationBasisPoints: number;
   /** How long rates are remembered: a quote is valid for up to five minutes, and its rate may be a minute old. */
@@ -24,9 +23,17 @@ export interface RateRules {
 /** The last reading of every source, and the rates computed from the readings. */
 export interface RateBook extends Rates {
   /** Returns false if the reading is not a price. Then the source's last price stays in force until it is too old. */
-  note(reading: Reading): boolean;
-  /** The fresh readings of a pair in either direction, even if they disagree. */
-  freshReadings(pair: Pair, nowMs: number): readonly Reading[];
+  note(reading: Reading, terms: ReadingTerms): boolean;
+  /** The fresh readings of a pair in either direction, even if they disagree, and the rate in which some of them agree. */
+  opinionsOf(pair: Pair, nowMs: number): { readonly readings: readonly Reading[]; readonly rate: Rate | undefined };
+  /** The pairs with sources whose rates make up the rate of this pair: itself, the two it is crossed of, or none. */
+  legsOf(pair: Pair): readonly Pair[];
+}
+
+export interface ReadingTerms {
+  readonly kind: SourceKind;
+  /** How long the reading is fresh. */
+  readonly validMs: number;
 }
 
 interface Range {
@@ -36,17 +43,28 @@ interface Range {
 
 interface Noted {
   readonly reading: Reading;
+  readonly terms: ReadingTerms;
   /** The price in the direction of the pair's key. */
   readonly value: Ratio;
 }
 
+/** What the sources of a pair agree on, in the direction of its key, from one moment until another. */
+interface Agreement {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Undefined if they do not agree. */
+  readonly value: Ratio | undefined;
+  readonly readings: readonly Reading[];
+}
+
 const PARTS = 10_000n;
+const isLive = ({ terms }: Noted) => terms.kind === 'live';
 
 /** The currencies of cross rates, for pairs without sources: ETH/EUR is computed from ETH/USD and USD/EUR. */
 const CROSSINGS = ['USD', 'EUR'] as const;
 
 export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBook {
-  const { maxAgeMs, maxDeviationBasisPoints, rememberedMs } = rules;
+  const { maxDeviationBasisPoints, rememberedMs } = rules;
   /** By pair and then by source, so that each source has one vote. */
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
 
@@ -84,20 +102,38 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   function fresh(pair: Pair, nowMs: number): readonly Noted[] {
     // A reading with a later time was made before the clock was set back, so its age is unknown.
     return [...(noted.get(keyOf(pair))?.values() ?? [])].filter(
-      ({ reading }) => Math.abs(nowMs - reading.atMs) <= maxAgeMs,
+      ({ reading, terms }) => Math.abs(nowMs - reading.atMs) <= terms.validMs,
     );
   }
 
-  function direct(pair: Pair, nowMs: number): Rate | undefined {
-    const agreed = agreeing(fresh(pair, nowMs), maxDeviationBasisPoints);
-    if (agreed.length === 0) return undefined;
-    const value = median(agreed.map((one) => one.value));
-    return {
-      base: pair.base,
-      quote: pair.quote,
-      value: inKeyDirection(pair, value),
-      readings: agreed.map(({ reading }) => reading),
+  /** By pair: the agreement of its sources, which changes with a reading and when a reading becomes too old. */
+  const agreements = new Map<string, Agreement>();
+
+  function agreementOf(pair: Pair, nowMs: number): Agreement {
+    const last = agreements.get(keyOf(pair));
+    if (last !== undefined && last.fromMs <= nowMs && nowMs <= last.untilMs) return last;
+    const opinions = fresh(pair, nowMs);
+    const live = opinions.filter(isLive);
+    // Reference rates are of yesterday or of Friday. They confirm a live price that stands alone, and are no votes against live ones.
+    const agreed = agreeing(live.length === 1 ? opinions : live, maxDeviationBasisPoints);
+    const isRate = agreed.some(isLive);
+    const changes = [...(noted.get(keyOf(pair))?.values() ?? [])].flatMap(
+      ({ reading: { atMs }, terms: { validMs } }) => [atMs - validMs - 1, atMs + validMs],
+    );
+    const agreement = {
+      fromMs: nowMs,
+      untilMs: Math.min(...changes.filter((change) => change >= nowMs)),
+      value: isRate ? median(agreed.map((one) => one.value)) : undefined,
+      readings: isRate ? agreed.map(({ reading }) => reading) : [],
     };
+    agreements.set(keyOf(pair), agreement);
+    return agreement;
+  }
+
+  function direct(pair: Pair, nowMs: number): Rate | undefined {
+    const { value, readings } = agreementOf(pair, nowMs);
+    if (value === undefined) return undefined;
+    return { base: pair.base, quote: pair.quote, value: inKeyDirection(pair, value), readings };
   }
 
   function crossed({ base, quote }: Pair, nowMs: number): Rate | undefined {
@@ -117,10 +153,21 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
 
   const isFollowed = (base: string, quote: string) => noted.has(keyOf({ base, quote }));
 
+  function legsOf({ base, quote }: Pair): readonly Pair[] {
+    if (base === quote) return [];
+    if (isFollowed(base, quote)) return [{ base, quote }];
+    const middle = CROSSINGS.find((between) => isFollowed(base, between) && isFollowed(between, quote));
+    return middle === undefined
+      ? []
+      : [
+          { base, quote: middle },
+          { base: middle, quote },
+        ];
+  }
+
   return {
-    covers: (base, quote) =>
-      base !== quote &&
-      (isFollowed(base, quote) || CROSSINGS.some((middle) => isFollowed(base, middle) && isFollowed(middle, quote))),
+    covers: (base, quote) => legsOf({ base, quote }).length > 0,
+    legsOf,
     rateOf(base, quote, nowMs) {
       const pair = { base, quote };
       // A symbol has no rate to itself: two assets may share the symbol.
@@ -134,14 +181,18 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
       const own = noted.has(keyOf(pair)) ? [rangeOf(pair, nowMs)] : crossedRanges(pair, nowMs);
       return own.some((range) => range && compare(range.low, value) <= 0 && compare(value, range.high) <= 0);
     },
-    note(reading) {
+    note(reading, terms) {
       const price = parsePrice(reading.price);
       if (price === undefined) return false;
-      noted.get(keyOf(reading))?.set(reading.source, { reading, value: inKeyDirection(reading, price) });
+      agreements.delete(keyOf(reading));
+      noted.get(keyOf(reading))?.set(reading.source, { reading, terms, value: inKeyDirection(reading, price) });
       remember(reading, reading.atMs);
       return true;
     },
-    freshReadings: (pair, nowMs) => fresh(pair, nowMs).map(({ reading }) => reading),
+    opinionsOf: (pair, nowMs) => ({
+      readings: fresh(pair, nowMs).map(({ reading }) => reading),
+      rate: direct(pair, nowMs),
+    }),
   };
 }
 
@@ -151,7 +202,7 @@ export function keyOf(pair: Pair): string {
 }
 
 /** Converts between the direction of the pair and the direction of its key. */
-function inKeyDirection(pair: Pair, value: Ratio): Ratio {
+export function inKeyDirection(pair: Pair, value: Ratio): Ratio {
   return isForward(pair) ? value : inverse(value);
 }
 

@@ -1,6 +1,6 @@
 import type { Parsed } from '../domain/caip.ts';
 import type { Pair } from '../domain/rate.ts';
-import { parsePointer } from './json-pointer.ts';
+import { parsePointer } from './json.ts';
 import { keyOf } from './rate-book.ts';
 
 /** A source that answers over HTTP with JSON, as the operator configured it. */

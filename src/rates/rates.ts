@@ -16,12 +16,39 @@ export interface Rates {
 /** Without sources, only options at par can be offered. */
 export const NO_RATES: Rates = { rateOf: () => undefined, wasInForce: () => false, covers: () => false };
 
-export interface RateSource {
+/** A live source is a market or follows markets. A reference rate is published once a working day. */
+export type SourceKind = 'live' | 'reference';
+
+/** How often a source is asked, and how long its answer is valid, from the moment of the request. */
+export interface SourceTerms {
+  readonly kind: SourceKind;
+  readonly everyMs: number;
+  readonly validMs: number;
+}
+
+/** A price may miss three readings before it is too old. */
+export const LIVE: SourceTerms = { kind: 'live', everyMs: 15_000, validMs: 60_000 };
+
+export interface RateSource extends SourceTerms {
   /** Stored with every quote that uses the source. */
   readonly name: string;
+  readonly requests: readonly SourceRequest[];
+}
+
+/** A request to a source, which answers for one pair or for many. */
+export interface SourceRequest {
   readonly pairs: readonly Pair[];
-  /** The price as the source spells it. Throws a `RateSourceError`, also when the signal aborts. */
-  read(pair: Pair, signal: AbortSignal): Promise<string>;
+  /** Resolves with one answer for each pair. Throws a `RateSourceError` if the whole answer cannot be used, or the signal aborts. */
+  read(signal: AbortSignal): Promise<readonly PairAnswer[]>;
+}
+
+/** The price as the source spells it, or the reason why there is none. The reason completes "kraken …". */
+export type PairAnswer = Pair & (PairPrice | { readonly fault: string });
+
+export interface PairPrice {
+  readonly price: string;
+  /** The time that the source states for its price. Undefined if it states none. */
+  readonly statedAtMs?: number | undefined;
 }
 
 /** A source could not be used. The message completes "kraken …" and contains neither the source's URL nor its answer. */

@@ -337,12 +337,19 @@ export const SETTINGS = {
     'Days after which deliveries of webhooks are removed. Events are kept.',
   ),
   ...MAIL_SETTINGS,
+  rates: setting(
+    'RATES',
+    oneOf('public'),
+    undefined,
+    '`public` takes exchange rates from public sources that need no key. Without rates, only tokens of the currency itself are offered.',
+    'the sources of `RATE_SOURCES`; the sandbox has a fixed table',
+  ),
   rateSources: setting(
     'RATE_SOURCES',
     secret(rateSources()),
     undefined,
-    'The sources of exchange rates: at least two for each pair. Without a rate, only tokens of the currency itself are offered.',
-    'none; the sandbox has a fixed table',
+    'Exchange rates from sources of your choice: at least two for each pair. With `RATES`, a pair listed here is read from these sources alone.',
+    'none',
   ),
   screeningList: setting(
     'SCREENING_LIST',

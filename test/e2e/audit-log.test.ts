@@ -54,6 +54,7 @@ const READING = [
   'networks check',
   'partners list',
   'people list',
+  'rates',
   'reconcile',
   'refunds list',
   'refunds show',

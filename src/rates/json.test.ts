@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parsePointer, textAt } from './json-pointer.ts';
+import { parseJson, parsePointer, textAt } from './json.ts';
 
 const at = (json: string, pointer: string) => {
   const path = parsePointer(pointer);
   assert.ok(path);
-  return textAt(json, path);
+  return textAt(parseJson(json), path);
 };
 
 describe('a place in a JSON answer', () => {

@@ -1,0 +1,37 @@
+import { assetsOf } from '../chains/assets.ts';
+import { ratePairOf } from '../domain/quote.ts';
+import type { Pair } from '../domain/rate.ts';
+import { createHttpSource } from '../rates/http-source.ts';
+import { PUBLIC_CURRENCIES, publicSources } from '../rates/public-sources.ts';
+import { keyOf } from '../rates/rate-book.ts';
+import type { RateSource } from '../rates/rates.ts';
+import { unshiftedWorld } from '../runtime/shifted-clock.ts';
+import type { World } from '../runtime/world.ts';
+import type { NetworkInUse } from './chains.ts';
+import type { Config } from './config.ts';
+
+/**
+ * The sources of the settings, none without settings. A pair that `RATE_SOURCES` lists is read from its sources alone: two lists that
+ * vote together could have one source twice, by two names.
+ */
+export function configuredSources(
+  { config, world }: { readonly config: Config; readonly world: World },
+  networks: readonly NetworkInUse[],
+): readonly RateSource[] {
+  const own = (config.rateSources ?? []).map((source) => createHttpSource(world.timers, source));
+  if (config.rates === undefined) return own;
+  const taken = new Set(own.flatMap(({ requests }) => requests.flatMap(({ pairs }) => pairs.map(keyOf))));
+  const symbols = [...neededPairs(networks).map(({ base }) => base), ...PUBLIC_CURRENCIES];
+  const free = symbols.filter((symbol) => !taken.has(keyOf({ base: symbol, quote: 'USD' })));
+  // Sources state the real time, which a sandbox can be ahead of.
+  return [...own, ...publicSources(unshiftedWorld(world), free)];
+}
+
+/** The pairs by which prices in dollars become amounts of the payable assets of these networks. */
+export function neededPairs(networks: readonly NetworkInUse[]): readonly Pair[] {
+  const pairs = networks
+    .flatMap(({ network }) => assetsOf(network.chainId))
+    .filter(({ pay }) => pay !== undefined)
+    .flatMap((asset) => ratePairOf({ unit: 'iso4217/USD' }, asset) ?? []);
+  return [...Map.groupBy(pairs, keyOf).values()].flatMap(([first]) => first ?? []);
+}
