@@ -4,9 +4,8 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { RECORDED, RECORDED_AT_MS, type RecordedSources, serveRecorded } from '../../test/public-rates.ts';
+import { ASSETS } from '../../test/registry.ts';
 import { until } from '../../test/until.ts';
-import { assetsOf } from '../chains/assets.ts';
-import { NETWORKS } from '../chains/networks.ts';
 import { findCurrency } from '../domain/currency.ts';
 import { ratePairOf } from '../domain/quote.ts';
 import { compare, ratio } from '../domain/rate.ts';
@@ -248,7 +247,7 @@ describe('the public rate sources', () => {
 });
 
 function symbolsOfNetworks(): ReadonlySet<string> {
-  const assets = NETWORKS.flatMap(({ chainId }) => assetsOf(chainId));
+  const assets = ASSETS;
   return new Set(assets.flatMap((asset) => ratePairOf({ unit: 'iso4217/USD' }, asset)?.base ?? []));
 }
 

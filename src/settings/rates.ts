@@ -1,4 +1,3 @@
-import { assetsOf } from '../chains/assets.ts';
 import { ratePairOf } from '../domain/quote.ts';
 import type { Pair } from '../domain/rate.ts';
 import { createHttpSource } from '../rates/http-source.ts';
@@ -30,7 +29,7 @@ export function configuredSources(
 /** The pairs by which prices in dollars become amounts of the payable assets of these networks. */
 export function neededPairs(networks: readonly NetworkInUse[]): readonly Pair[] {
   const pairs = networks
-    .flatMap(({ network }) => assetsOf(network.chainId))
+    .flatMap(({ network }) => [...network.assets.values()])
     .filter(({ pay }) => pay !== undefined)
     .flatMap((asset) => ratePairOf({ unit: 'iso4217/USD' }, asset) ?? []);
   return [...Map.groupBy(pairs, keyOf).values()].flatMap(([first]) => first ?? []);
