@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { NETWORKS } from '../../test/registry.ts';
 import { COLLECTOR_ADDRESS, CREATE2_DEPLOYER } from '../chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
@@ -168,6 +169,27 @@ describe('commands about networks', () => {
     assert.equal(known.exitCode, 2);
     assert.match(known.stderr, /RELAYER_KEYS has a key of the sandbox for eip155:84532/);
     assert.doesNotMatch(known.stderr, new RegExp(SANDBOX_KEYS.relayer.slice(2)));
+  });
+
+  it('list every known network with its file, and whether it is configured', async () => {
+    const env = { RPC_URLS: `eip155:84532=${NOWHERE}`, ...ACCOUNTS };
+    const { exitCode, stdout } = await till(['networks', 'list', '--json'], env);
+    assert.equal(exitCode, 0);
+    const rows: { network: string; isConfigured: boolean; file: string; coin: string; tokens: { symbol: string }[] }[] =
+      JSON.parse(stdout);
+    assert.deepEqual(
+      rows.map(({ network }) => network),
+      NETWORKS.map(({ chainId }) => chainId),
+    );
+    const own = rows.filter(({ isConfigured }) => isConfigured);
+    assert.deepEqual(
+      own.map(({ network, coin, tokens }) => [network, coin, tokens.map(({ symbol }) => symbol)]),
+      [['eip155:84532', 'ETH', ['USDC']]],
+    );
+    assert.match(own[0]?.file ?? '', /networks\/eip155-84532\.json$/);
+    const { stdout: table } = await till(['networks', 'list'], env);
+    assert.match(table, /eip155:84532 +Base Sepolia +test +ETH +USDC +yes +\S+eip155-84532\.json/);
+    assert.match(table, /eip155:1 +Ethereum +live +ETH +USDC EURC .* +no +/);
   });
 
   it('list the relayers with balance and transactions in flight', async () => {

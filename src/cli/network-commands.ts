@@ -1,7 +1,7 @@
 import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
-import { configuredNetworks } from './chains.ts';
+import { configuredNetworks, knownNetworks } from './chains.ts';
 import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
@@ -29,7 +29,37 @@ const check = command({
   },
 });
 
-export const networkCommands: readonly Command[] = [check];
+const list = command({
+  name: 'networks list',
+  summary: 'Show every network that this gateway knows, with the file it comes from, and whether it is configured.',
+  examples: ['networks list', 'networks list --json'],
+  run: async (context) => {
+    const { registry } = context.config;
+    const inUse = new Set((await knownNetworks(context)).map(({ network }) => network.chainId));
+    const networks = registry.networks.map(({ chainId, name, mode, coin, assets, finality }) => ({
+      network: chainId,
+      name,
+      mode,
+      coin: coin.symbol,
+      tokens: [...assets.values()].filter(({ id }) => id !== coin.id).map(({ id, symbol }) => ({ asset: id, symbol })),
+      takesPayments: finality !== undefined,
+      isConfigured: inUse.has(chainId),
+      file: registry.fileOf(chainId) ?? null,
+    }));
+    const text = layoutTable(networks, [
+      { title: 'network', cell: ({ network }) => network },
+      { title: 'name', cell: ({ name }) => name },
+      { title: 'mode', cell: ({ mode }) => mode },
+      { title: 'coin', cell: ({ coin }) => coin },
+      { title: 'tokens', cell: ({ tokens }) => tokens.map(({ symbol }) => symbol).join(' ') },
+      { title: 'configured', cell: ({ isConfigured }) => (isConfigured ? 'yes' : 'no') },
+      { title: 'file', cell: ({ file }) => file },
+    ]);
+    return { json: networks, text };
+  },
+});
+
+export const networkCommands: readonly Command[] = [check, list];
 
 function report(reports: readonly EndpointReport[]): Output {
   const table = layoutTable(reports, [

@@ -64,6 +64,9 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await page.getByLabel(en.status, { exact: true }).selectOption('succeeded');
     await page.getByText(en.noMatches).waitFor();
     await page.getByRole('button', { name: en.clearFilters }).click();
+    const choices = (label: string) => page.getByLabel(label, { exact: true }).locator('option').allTextContents();
+    assert.deepEqual(await choices(en.network), [en.anyNetwork, 'Till Sandbox'], 'the configured networks alone');
+    assert.deepEqual((await choices(en.token)).toSorted(), [en.anyToken, 'ETH', 'EURC', 'USDC', 'USDT'].toSorted());
     await row.getByRole('link').click();
     const title = page.getByRole('heading', { level: 1 });
     await title.getByText(en.statusRequiresAction).waitFor();

@@ -15,6 +15,7 @@ import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { startLeading } from '../../src/workers/leading.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { openRefundScene } from './refund-scene.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
@@ -26,7 +27,7 @@ async function waiting(
   scene: Pick<RelayScene, 'db' | 'world' | 'chains'>,
   id: string,
 ): Promise<{ cause: string; text: string }> {
-  const { json } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
+  const { json } = await describeExplanation({ ...scene, config: { registry: REGISTRY } as Config }, scene.chains, id);
   return (json as { waiting: { cause: string; text: string } }).waiting;
 }
 
@@ -105,7 +106,11 @@ describe('work that nobody does', () => {
     await node.turn();
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal(await alertAfterCheck('payments_stuck'), undefined);
-    const { text } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
+    const { text } = await describeExplanation(
+      { ...scene, config: { registry: REGISTRY } as Config },
+      scene.chains,
+      id,
+    );
     assert.match(text, /alert\.raised +Alert payments_stuck \(eip155:31337\): A payment on Till Sandbox/);
     assert.match(text, /alert\.cleared +Alert payments_stuck \(eip155:31337\) is over\./);
   });
@@ -268,7 +273,11 @@ describe('money that is still to be moved after a success', () => {
     await check();
     assert.equal(await scene.alertText('outgoing_stuck'), undefined);
     assert.equal(await waiting(scene, id), null);
-    const { text } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
+    const { text } = await describeExplanation(
+      { ...scene, config: { registry: REGISTRY } as Config },
+      scene.chains,
+      id,
+    );
     for (const line of [
       /freeze\.set +All payouts were frozen by operator\. The reason: audit\.\n/,
       /payout\.begun +A held amount is being sent to its merchant\. \S+ USDC on Till Sandbox to 0x\w+\. By payer-out\.\n/,

@@ -37,9 +37,10 @@ export function readJson(text: string):
     } {
   const values = new Map<string, number>();
   const keys = new Map<string, number>();
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   const place = (offset: number): Place => {
-    const before = text.slice(0, offset).split('\n');
-    return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+    const line = starts.findLastIndex((start) => start <= offset);
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
   };
   const placeOf = (path: JsonPath): Place => {
     for (let length = path.length; length > 0; length -= 1) {
