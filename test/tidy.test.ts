@@ -646,6 +646,18 @@ describe('the house', () => {
     assert.doesNotMatch(read('package-lock.json'), /"resolved": "https?:/);
   });
 
+  it('has the hash of every package that npm installs', () => {
+    const packages: Record<string, { link?: true; integrity?: string }> = JSON.parse(
+      read('package-lock.json'),
+    ).packages;
+    const unproved = Object.entries(packages)
+      .filter(
+        ([name, { link, integrity }]) => name.includes('node_modules/') && !link && !integrity?.startsWith('sha512-'),
+      )
+      .map(([name]) => name);
+    assert.deepEqual(unproved, []);
+  });
+
   it('installs on every Node that package.json promises, without a warning', () => {
     const promised: string[] = JSON.parse(read('package.json')).engines.node.split(' || ');
     const least = promised.map((alternative) => alternative.replace(/^\D+/, ''));

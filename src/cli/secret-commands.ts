@@ -76,7 +76,7 @@ const rotate = databaseCommand({
     );
     const text = [
       `Receipts are signed by the key ${receiptKeyId} as soon as a node is restarted. Older keys stay published.`,
-      'Nothing that is stored needs an older master secret any more: leave only the first one in TILL_SECRET, then restart every node.',
+      'Nothing that is stored needs an older master secret any more. Options that payers have open do: wait ten minutes, then leave only the first secret in TILL_SECRET on every node, and restart it.',
     ];
     return { json: { receiptKeyId }, text: text.join('\n') };
   },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { deleteMerchant, restoreMerchant } from '../../src/actions/parties/change-merchant.ts';
-import { openPayingShop, refusal, result, USDC } from './paying-shop.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
+import { appWallet, openPayingShop, type PayingShop, refusal, result, USDC } from './paying-shop.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -87,27 +88,39 @@ describe('a merchant with money', () => {
   });
 });
 
-describe('an open payment of a deleted merchant', () => {
-  it('is not offered and not paid any more', async () => {
-    const paying = await openPayingShop();
-    try {
-      const { merchant } = paying.shop;
-      const id = await paying.created();
-      const payer = paying.newPayer({ [USDC]: 100_000_000n });
-      const option = await paying.wallet.option(id, payer.account, USDC);
-      const signature = await payer.sign(option);
-      await deleteMerchant(paying.gateway, { owner: null, actor: 'test', merchantId: merchant.id });
-      const confirm = () => paying.wallet.confirm(id, option.id, [result(signature)]);
-      // The transaction that would accept it reads the merchant, whatever the node has in memory.
-      assert.deepEqual(await refusal(confirm()), [400, 'invalid_state']);
-      assert.deepEqual(await refusal(paying.wallet.post(id, 'address', { asset: USDC })), [400, 'invalid_state']);
-      await paying.time.advance(5_000);
-      assert.deepEqual(await paying.wallet.listed(id, [payer.account]), []);
-      assert.deepEqual(await refusal(confirm()), [400, 'invalid_state']);
-      assert.equal((await paying.gateway.call({ url: `/x402/${id}` })).statusCode, 400);
-      assert.deepEqual(await paying.items(id), []);
-    } finally {
-      await paying.gateway.stop();
-    }
-  });
+describe('an open payment', () => {
+  const ENDINGS: Readonly<Record<string, (paying: PayingShop) => Promise<unknown>>> = {
+    'a deleted merchant': (paying) =>
+      deleteMerchant(paying.gateway, { owner: null, actor: 'test', merchantId: paying.shop.merchant.id }),
+    'a disabled partner': (paying) =>
+      changePartner(paying.gateway, {
+        actor: 'test',
+        partnerId: paying.shop.partner.id,
+        changes: { isDisabled: true },
+      }),
+  };
+  for (const [owner, end] of Object.entries(ENDINGS)) {
+    it(`of ${owner} is not offered and not paid any more`, async () => {
+      const paying = await openPayingShop();
+      try {
+        const wallet = await appWallet(paying.gateway);
+        const id = await paying.created();
+        const payer = paying.newPayer({ [USDC]: 100_000_000n });
+        const option = await wallet.option(id, payer.account, USDC);
+        const signature = await payer.sign(option);
+        await end(paying);
+        const confirm = () => wallet.confirm(id, option.id, [result(signature)]);
+        // The transaction that would accept it reads merchant and partner, whatever the node has in memory.
+        assert.deepEqual(await refusal(confirm()), [400, 'invalid_state']);
+        assert.deepEqual(await refusal(wallet.post(id, 'address', { asset: USDC })), [400, 'invalid_state']);
+        await paying.time.advance(5_000);
+        assert.deepEqual(await wallet.listed(id, [payer.account]), []);
+        assert.deepEqual(await refusal(confirm()), [400, 'invalid_state']);
+        assert.equal((await paying.gateway.call({ url: `/x402/${id}` })).statusCode, 400);
+        assert.deepEqual(await paying.items(id), []);
+      } finally {
+        await paying.gateway.stop();
+      }
+    });
+  }
 });

@@ -234,9 +234,11 @@ describe('receipts for payers', () => {
     assert.match(String(first.headers['content-disposition']), /^inline; filename="receipt-\w{26}-roll\.pdf"$/);
     assert.equal((await get('.pdf?size=a5')).json().code, 'params_validation');
     const remoteAddress = '203.0.113.77';
-    for (let count = 0; count < PRINTS.max; count += 1) paying.gateway.prints.note([addressGroup(remoteAddress)]);
+    for (let count = 1; count < PRINTS.max; count += 1) paying.gateway.prints.note([addressGroup(remoteAddress)]);
     const [known, other] = [await get('.pdf?size=a4&lang=en', { remoteAddress }), await paidPayment(paying, ORDER)];
     assert.deepEqual([known.statusCode, known.rawPayload.length > 0], [200, true], 'a finished file costs nothing');
+    const last = await get('.pdf', { of: await paidPayment(paying, ORDER), remoteAddress });
+    assert.equal(last.statusCode, 200, 'the print before the limit');
     const refused = await get('.pdf', { of: other, remoteAddress });
     assert.deepEqual([refused.statusCode, Number(refused.headers['retry-after']) > 0], [429, true]);
     assert.equal((await get('', { remoteAddress })).statusCode, 200, 'the page is still there');
