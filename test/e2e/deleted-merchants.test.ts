@@ -88,19 +88,20 @@ describe('a merchant with money', () => {
   });
 });
 
-describe('an open payment', () => {
-  const ENDINGS: Readonly<Record<string, (paying: PayingShop) => Promise<unknown>>> = {
-    'a deleted merchant': (paying) =>
-      deleteMerchant(paying.gateway, { owner: null, actor: 'test', merchantId: paying.shop.merchant.id }),
-    'a disabled partner': (paying) =>
-      changePartner(paying.gateway, {
-        actor: 'test',
-        partnerId: paying.shop.partner.id,
-        changes: { isDisabled: true },
-      }),
-  };
-  for (const [owner, end] of Object.entries(ENDINGS)) {
-    it(`of ${owner} is not offered and not paid any more`, async () => {
+const ENDINGS: Readonly<Record<string, (paying: PayingShop) => Promise<unknown>>> = {
+  'a deleted merchant': (paying) =>
+    deleteMerchant(paying.gateway, { owner: null, actor: 'test', merchantId: paying.shop.merchant.id }),
+  'a disabled partner': (paying) =>
+    changePartner(paying.gateway, {
+      actor: 'test',
+      partnerId: paying.shop.partner.id,
+      changes: { isDisabled: true },
+    }),
+};
+
+for (const [owner, end] of Object.entries(ENDINGS)) {
+  describe(`an open payment of ${owner}`, () => {
+    it('is not offered and not paid any more', async () => {
       const paying = await openPayingShop();
       try {
         const wallet = await appWallet(paying.gateway);
@@ -122,5 +123,5 @@ describe('an open payment', () => {
         await paying.gateway.stop();
       }
     });
-  }
-});
+  });
+}

@@ -195,7 +195,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     from: 'return sql`(m.deleted_at is not null or ',
     to: 'return sql`(',
     test: 'test/e2e/deleted-merchants.test.ts',
-    title: 'of a deleted merchant is not offered and not paid any more',
+    title: 'is not offered and not paid any more',
   },
   {
     name: 'one address on two networks has one row',
