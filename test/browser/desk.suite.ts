@@ -236,7 +236,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await until('the delivery is there', isThere, { withinMs: 60_000 });
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
-    const name = page.getByRole('link', { name: 'payment.cancelled', exact: true });
+    const name = page.getByRole('link', { name: 'payment.cancelled', exact: true }).first();
     await name.waitFor();
     const cell = await name.locator('..').elementHandle();
     const missing = await page.evaluate(
