@@ -1,4 +1,4 @@
-import { type FileHandle, link, open, readFile, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { NetworkFile, TokenFile } from './network-schema.ts';
 
@@ -22,7 +22,7 @@ export function fileNameOf(chainId: string): string {
 /** Creates the file. False if it exists: it is never replaced. */
 export function createRecordFile(file: string, record: NetworkFile): Promise<boolean> {
   return withDraft(file, async (draft, handle) => {
-    await writeWhole(handle, record);
+    await writeWhole(handle, record, MODE);
     try {
       // A link is as exclusive as O_EXCL, and no reader sees a file half written.
       await link(draft, file);
@@ -39,16 +39,18 @@ export function createRecordFile(file: string, record: NetworkFile): Promise<boo
  * Adds a token at the end of a file, and keeps everything else of it. `check` may throw: then nothing is written. The draft is a
  * lock, so two commands cannot lose the token of each other.
  */
-export function appendToken(
-  file: string,
+export async function appendToken(
+  named: string,
   token: TokenFile,
   check: (record: NetworkFile) => void,
 ): Promise<NetworkFile> {
+  // The name may be a link to a file elsewhere: the link stays.
+  const file = await realpath(named);
   return withDraft(file, async (draft, handle) => {
     const before = JSON.parse(await readFile(file, 'utf8')) as NetworkFile;
     const record = { ...before, tokens: [...before.tokens, token] };
     check(record);
-    await writeWhole(handle, record);
+    await writeWhole(handle, record, (await stat(file)).mode & 0o777);
     await rename(draft, file);
     await syncFolder(file);
     return record;
@@ -71,7 +73,8 @@ async function withDraft<T>(file: string, work: (draft: string, handle: FileHand
   }
 }
 
-async function writeWhole(handle: FileHandle, record: NetworkFile): Promise<void> {
+async function writeWhole(handle: FileHandle, record: NetworkFile, mode: number): Promise<void> {
+  await handle.chmod(mode);
   await handle.writeFile(recordText(record));
   await handle.sync();
 }
