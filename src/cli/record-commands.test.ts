@@ -44,6 +44,7 @@ const AGORA = getAddress('0x00000000000000000000000000000000000d0003');
 const WRAPPED = getAddress('0x00000000000000000000000000000000000d0004');
 const OTHER_SYMBOL = getAddress('0x00000000000000000000000000000000000d0005');
 const PAXOS = getAddress('0x00000000000000000000000000000000000d0006');
+const BRIDGED = getAddress('0x00000000000000000000000000000000000d0007');
 const EMPTY = getAddress('0x00000000000000000000000000000000000d00ff');
 const BLOCK_S = 2;
 
@@ -59,6 +60,7 @@ const TOKENS: readonly PlacedToken[] = [
   placeNamed(testPaxos, PAXOS, 'Own Paxos'),
   placeDollar(DOLLAR, { name: 'Own Dollar', symbol: 'USDO' }),
   placeTether(PLAIN),
+  placeDollar(BRIDGED, { name: 'USD Coin', symbol: 'USDB' }),
   placeDollar(OTHER_SYMBOL, { name: 'Euro of evil\u202Eoruer', symbol: 'US DO' }),
 ];
 
@@ -350,22 +352,59 @@ describe('commands that write the files of networks', () => {
     assert.deepEqual([record().finality.tags, record().tokens[0].pay], [undefined, undefined]);
   });
 
-  it('offer no signature that the token refuses, even where its domain is known', async () => {
-    // `receiveWithAuthorization` in both forms: paused, for instance.
-    spoil = ({ method, params }) => {
-      const { data = '' } = (params[0] ?? {}) as { data?: string };
-      const isReceive = /^0x(88b7ab63|ef55bec6)/.test(data);
-      return method === 'eth_call' && isReceive
-        ? { error: { code: 3, message: 'execution reverted', data: '0x' } }
-        : undefined;
-    };
+  /** In both forms. */
+  const isReceive = (data: string) => /^0x(88b7ab63|ef55bec6)/.test(data);
+  const REVERTED = { error: { code: 3, message: 'execution reverted', data: '0x' } };
+  for (const [what, answered] of [
+    ['refuses the right signature, because it is paused', () => REVERTED],
+    ['accepts every signature, because a fallback function answers', () => ({ result: '0x' })],
+  ] as const) {
+    it(`offer no authorization where the token ${what}`, async () => {
+      spoil = (call) => (isReceive(dataOf(call)) ? answered() : undefined);
+      const { stdout, stderr } = await add(['--token', DOLLAR]);
+      assert.match(
+        stdout,
+        /USDO: not found out: .* no form of receiveWithAuthorization\(\) accepted a signature/,
+        stderr,
+      );
+      assert.deepEqual([record().tokens[0].pay, record().tokens[0].domain], ['permit2', undefined]);
+    });
+  }
+
+  it('offer no authorization where no usual name and version are those of the domain', async () => {
+    spoil = (call) => (dataOf(call) === '0x3644e515' ? { result: `0x${'12'.repeat(32)}` } : undefined);
     const { stdout, stderr } = await add(['--token', DOLLAR]);
-    assert.match(
-      stdout,
-      /USDO: not found out: .* no form of receiveWithAuthorization\(\) accepted a signature/,
+    assert.match(stdout, /USDO: not found out: .* no usual name and version give its DOMAIN_SEPARATOR\(\)/, stderr);
+    assert.equal(record().tokens[0].pay, 'permit2');
+  });
+
+  it('try the domains of known tokens, which bridged ones often share', async () => {
+    const name = encodeAbiParameters([{ type: 'string' }], ['Bridged Dollar']);
+    spoil = (call) => (dataOf(call) === '0x06fdde03' ? { result: name } : undefined);
+    const { stderr } = await add(['--token', BRIDGED]);
+    const [token] = record().tokens;
+    assert.deepEqual(
+      [token?.name, token?.pay, token?.domain],
+      ['Bridged Dollar', 'eip3009-bytes', { name: 'USD Coin', version: '2' }],
       stderr,
     );
-    assert.equal(record().tokens[0].pay, 'permit2');
+  });
+
+  it('find no blacklist in a contract that answers everything', async () => {
+    // A word of zero for every function that takes an account alone, which would be the answer "not blacklisted".
+    const isAboutAccount = (data: string) => data.length === 74 && data.endsWith('11'.repeat(20));
+    spoil = (call) => (isAboutAccount(dataOf(call)) ? { result: `0x${'00'.repeat(32)}` } : undefined);
+    const { stderr } = await add(['--token', DOLLAR]);
+    assert.equal(record().tokens[0].blacklist, undefined, stderr);
+  });
+
+  it('write no finality where too few blocks tell the block time', async () => {
+    const early = await evm.request({ method: 'eth_getBlockByNumber', params: ['0x4', false] });
+    spoil = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { result: early } : undefined;
+    const { stdout, stderr } = await add([]);
+    assert.match(stdout, /Not found out: the time of a block, .* add blockTimeMs and finality\./, stderr);
+    assert.deepEqual([record().blockTimeMs, record().finality], [undefined, undefined]);
   });
 
   it('add a token to a file, and keep everything else of it', async () => {
@@ -409,6 +448,10 @@ describe('commands that write the files of networks', () => {
     assert.deepEqual(record().tokens, []);
   });
 });
+
+function dataOf({ method, params }: Call): string {
+  return method === 'eth_call' ? ((params[0] as { data?: string }).data ?? '') : '';
+}
 
 function isOf(value: unknown, address: string): boolean {
   return String(value).toLowerCase() === address.toLowerCase();

@@ -39,7 +39,7 @@ const OUR_FIELDS = 0x0f;
 /** In the year 2100. */
 const NEVER_S = 4_102_444_800;
 
-export interface TokenQuestion {
+interface TokenQuestion {
   /** In lower case or with its checksum. */
   readonly address: string;
   /** EIP-712 names and versions of other tokens, which this one may share. */
@@ -47,7 +47,7 @@ export interface TokenQuestion {
 }
 
 /** Why an address cannot become a token of a record, as a sentence. */
-export interface NoToken {
+interface NoToken {
   readonly problem: string;
 }
 

@@ -7,7 +7,7 @@ import { readRecord } from './read-record.ts';
 
 /** The records of a network and of a token that were examined, with cautious values where a chain tells nothing. */
 
-export interface NetworkChoices {
+interface NetworkChoices {
   readonly mode: Mode;
   readonly name: string | undefined;
   readonly coin: string | undefined;
