@@ -22,6 +22,7 @@ import { payerCommands } from './payer-commands.ts';
 import { peopleCommands } from './people-commands.ts';
 import { rateCommands } from './rate-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
+import { recordCommands } from './record-commands.ts';
 import { refundCommands } from './refund-commands.ts';
 import { relayerCommands } from './relayer-commands.ts';
 import { secretCommands } from './secret-commands.ts';
@@ -44,6 +45,7 @@ export const GROUPS = {
   float: 'Money that refunds are paid from',
   strays: 'Money that arrived without a payment',
   networks: 'Networks payments are made on',
+  tokens: 'Tokens of your own networks',
   accounts: 'Accounts that hold and send money, today and before',
   relayers: 'Accounts that send transactions',
   collector: 'The contract that carries payments out',
@@ -74,6 +76,7 @@ export const COMMANDS: readonly Command[] = [
   ...feeCommands,
   ...fiatCommands,
   ...networkCommands,
+  ...recordCommands,
   ...rateCommands,
   ...accountCommands,
   ...relayerCommands,

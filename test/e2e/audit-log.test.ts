@@ -51,7 +51,10 @@ const READING = [
   'keys list',
   'listen',
   'merchants list',
+  // It writes a file of NETWORKS_DIR, which nodes read at their start.
+  'networks add',
   'networks check',
+  'networks list',
   'partners list',
   'people list',
   'rates',
@@ -61,6 +64,8 @@ const READING = [
   'relayers list',
   'secret create',
   'strays list',
+  // It writes a file, too.
+  'tokens add',
   // It asks the API of a running sandbox, which writes the log.
   'trigger',
 ];

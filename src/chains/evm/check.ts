@@ -129,7 +129,7 @@ async function problemOf({ rpc, chainId, network }: EvmContext, terms: AssetTerm
  * The return value of a contract's function. Undefined if the contract lacks the function: the call reverts, or a fallback function
  * returns data of another form.
  */
-function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcCall<T | undefined> {
+export function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcCall<T | undefined> {
   return ethCall({ to: contract, data }, (returned) => {
     try {
       return 'data' in returned ? read(returned.data) : undefined;

@@ -14,7 +14,7 @@ const transfer = functionCall('transfer(address,uint256)');
 const authorizationState = functionCall('authorizationState(address,bytes32)');
 const nonceBitmap = functionCall('nonceBitmap(address,uint256)');
 const isPaid = functionCall('isPaid(bytes32)');
-const BLACKLISTS = {
+export const BLACKLISTS = {
   isBlacklisted: functionCall('isBlacklisted(address)'),
   isBlackListed: functionCall('isBlackListed(address)'),
   isFrozen: functionCall('isFrozen(address)'),

@@ -104,7 +104,10 @@ const PERMIT_HASH = keccakText(typeText(PERMIT, PERMIT_FIELDS) + typeText(PERMIS
   'hex',
 );
 
-function authorizationHash(item: Item, commitment: string): Buffer {
+export function authorizationHash(
+  item: Pick<Item, 'payer' | 'collector' | 'amount' | 'deadlineS'>,
+  commitment: string,
+): Buffer {
   return keccak(
     AUTHORIZATION_HASH +
       address(item.payer) +

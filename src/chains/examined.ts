@@ -1,0 +1,46 @@
+import type { Blacklist, FinalityTag } from './network.ts';
+
+/** What a chain tells of itself and of tokens, for the record of a network that Till does not know yet. */
+
+/** `missing`: the chain has answered that there is none. `unknown`: no usable answer, so it may be there. */
+export type Found<T> =
+  | { readonly is: 'found'; readonly value: T }
+  | { readonly is: 'missing' }
+  | { readonly is: 'unknown'; readonly reason: string };
+
+export interface ExaminedNetwork {
+  /** CAIP-2. */
+  readonly chainId: string;
+  readonly head: number;
+  readonly blockTime: Found<BlockTime>;
+  readonly tags: Readonly<Record<FinalityTag, Found<true>>>;
+  readonly permit2: Found<true>;
+  /** The newest release of our contracts that is there, by its address. */
+  readonly collector: Found<string>;
+  readonly depositContract: Found<string>;
+}
+
+export interface BlockTime {
+  readonly blockTimeMs: number;
+  /** The number of blocks that it was measured over. */
+  readonly blocks: number;
+}
+
+export interface ExaminedToken {
+  /** With its checksum. */
+  readonly address: string;
+  readonly decimals: number;
+  readonly symbol: string;
+  /** Missing where the contract has no name that can be shown. */
+  readonly name: Found<string>;
+  readonly domain: Found<ExaminedDomain>;
+  readonly authorizations: Found<'eip3009-bytes' | 'eip3009-vrs'>;
+  readonly blacklist: Found<Blacklist>;
+}
+
+export interface ExaminedDomain {
+  readonly name: string;
+  readonly version: string;
+  /** `told`: by EIP-5267. `tried`: this name and version give its `DOMAIN_SEPARATOR()`. */
+  readonly by: 'told' | 'tried';
+}

@@ -1,0 +1,94 @@
+import { type FileHandle, link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { NetworkFile, TokenFile } from './network-schema.ts';
+
+/** Another process writes the same file, or was killed while it did. */
+export class DraftExistsError extends Error {
+  readonly draft: string;
+  constructor(draft: string) {
+    super(`Another command writes that file at this moment. If none does, one was killed: remove ${draft}.`);
+    this.name = 'DraftExistsError';
+    this.draft = draft;
+  }
+}
+
+/** Nodes run under other accounts than operators, and a record has no secret. */
+const MODE = 0o644;
+
+export function fileNameOf(chainId: string): string {
+  return `${chainId.replace(':', '-')}.json`;
+}
+
+/** Creates the file. False if it exists: it is never replaced. */
+export function createRecordFile(file: string, record: NetworkFile): Promise<boolean> {
+  return withDraft(file, async (draft, handle) => {
+    await writeWhole(handle, record, MODE);
+    try {
+      // A link is as exclusive as O_EXCL, and no reader sees a file half written.
+      await link(draft, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+    await syncFolder(file);
+    return true;
+  });
+}
+
+/**
+ * Adds a token at the end of a file, and keeps everything else of it. `check` may throw: then nothing is written. The draft is a
+ * lock, so two commands cannot lose the token of each other.
+ */
+export async function appendToken(
+  named: string,
+  token: TokenFile,
+  check: (record: NetworkFile) => void,
+): Promise<NetworkFile> {
+  // The name may be a link to a file elsewhere: the link stays.
+  const file = await realpath(named);
+  return withDraft(file, async (draft, handle) => {
+    const before = JSON.parse(await readFile(file, 'utf8')) as NetworkFile;
+    const record = { ...before, tokens: [...before.tokens, token] };
+    check(record);
+    await writeWhole(handle, record, (await stat(file)).mode & 0o777);
+    await rename(draft, file);
+    await syncFolder(file);
+    return record;
+  });
+}
+
+/** The loader reads names with `.json` at their end alone, so it never reads a draft. */
+async function withDraft<T>(file: string, work: (draft: string, handle: FileHandle) => Promise<T>): Promise<T> {
+  const draft = `${file}.draft`;
+  const handle = await open(draft, 'wx', MODE).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? new DraftExistsError(draft) : error;
+  });
+  try {
+    return await work(draft, handle);
+  } finally {
+    await handle.close();
+    await unlink(draft).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+}
+
+async function writeWhole(handle: FileHandle, record: NetworkFile, mode: number): Promise<void> {
+  await handle.chmod(mode);
+  await handle.writeFile(recordText(record));
+  await handle.sync();
+}
+
+/** Without it, the name of the file may be lost when the machine fails. */
+async function syncFolder(file: string): Promise<void> {
+  const folder = await open(dirname(file), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function recordText(record: NetworkFile): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}
