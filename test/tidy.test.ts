@@ -534,6 +534,7 @@ describe('the house', () => {
       'src/actions/books/restore/restore-gas.ts': 'a hint: two endpoints show each cost',
       'src/actions/books/restore/restore-movements.ts': 'a hint: two endpoints prove each movement',
       'src/actions/outgoing/float/add-float.ts': 'the words of a refusal',
+      'src/actions/oversight/doctor/examine-accounts.ts': 'shown to a person',
       'src/actions/oversight/wait-facts.ts': 'shown to a person',
       'src/actions/relay/check-relayer.ts': 'an alert',
       'src/actions/relay/list-relayers.ts': 'shown to a person',
