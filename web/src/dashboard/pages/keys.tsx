@@ -23,6 +23,7 @@ const KEY_WORDS = {
   revoked: ['keyRevoked', 'badge-failed'],
 } as const satisfies Record<ApiKey['status'], readonly [keyof Strings, string]>;
 
+/** Like the list of webhooks, with other rows, dialogs and filters: one component for both would only pass its parts on. */
 export function KeysPage() {
   const words = useWords();
   const mayIssue = useMay('keys:write');
