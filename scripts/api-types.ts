@@ -99,7 +99,7 @@ const QUERIES = {
 
 /** Components that the dashboard shows. */
 const SHOWN = [
-  'ApiKey',
+  'ApiKeyPage',
   'Asset',
   'AttentionCounts',
   'AuditLogPage',
@@ -121,8 +121,8 @@ const SHOWN = [
   'PaymentStatistics',
   'PaymentTimeline',
   'PayoutPage',
-  'Person',
   'PersonLink',
+  'PersonPage',
   'RefundPage',
   'RequestLogPage',
   'Session',

@@ -4,7 +4,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
-import type { ApiKey } from '../api-types.ts';
+import type { ApiKey, ApiKeyPage } from '../api-types.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
@@ -31,7 +31,7 @@ export function KeysPage() {
   const [secret, setSecret] = useState<string>();
   const [showsEnded, setShowsEnded] = useState(false);
   useTitle(words.apiKeys);
-  const list = usePages<{ apiKeys: ApiKey[]; nextCursor: string | null }>(
+  const list = usePages<ApiKeyPage>(
     ['keys', showsEnded],
     (cursor) => `/v1/api-keys${queryText({ limit: 100, cursor, ...(!showsEnded && { inForce: 'true' }) })}`,
   );

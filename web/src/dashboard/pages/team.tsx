@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
-import type { Person, PersonLink, Role } from '../api-types.ts';
+import type { Person, PersonLink, PersonPage, Role } from '../api-types.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
 import { ROLES } from '../statuses.ts';
@@ -35,10 +35,7 @@ export function TeamPage() {
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Shown>();
   useTitle(words.team);
-  const list = usePages<{ people: Person[]; nextCursor: string | null }>(
-    ['people'],
-    (cursor) => `/v1/people${queryText({ limit: 100, cursor })}`,
-  );
+  const list = usePages<PersonPage>(['people'], (cursor) => `/v1/people${queryText({ limit: 100, cursor })}`);
   const people = list.data?.pages.flatMap((page) => page.people);
   return (
     <>
