@@ -19,7 +19,10 @@ export interface TestDatabase {
 const restored: string[] = [];
 let described: NewDatabase | undefined;
 
-/** A migrated database for the caller: a new one, or one that an earlier test of this process has dropped. */
+/**
+ * A migrated database for the caller: a new one, or one that an earlier test of this process has dropped. Each suite opens its own
+ * connections to it, in hooks that are alike: the number of connections and the order of the end differ.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = restored.pop() ?? (await create(FROM_TEMPLATE));
   const url = urlOf(name);

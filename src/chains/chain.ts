@@ -157,6 +157,14 @@ export class ChainUnavailableError extends Error {
   }
 }
 
+/** Undefined if the chain is unreachable. */
+export function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  });
+}
+
 /**
  * The chain answered, but a contract does not follow its standard: it reverted, returned another form, or does not exist. The
  * endpoints are fine. Only the asset or item that needs this contract is affected.

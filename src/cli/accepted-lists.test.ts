@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { REGISTRY } from '../../test/registry.ts';
+import { jsonOf, runCommand } from '../../test/run-command.ts';
 import { command } from '../actions/command.ts';
 import { newId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { insertMerchant } from '../store/parties/merchants.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
-import { runTill } from './till.ts';
 
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const EURC = 'eip155:8453/erc20:0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
@@ -29,22 +29,12 @@ describe('till partners set and merchants set, with accepted assets', () => {
     await database.drop();
   });
 
-  async function till(...argv: string[]) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: database.url, RPC_URLS, FEE_ACCOUNT: ACCOUNT, INTERMEDIATE_ACCOUNT: ACCOUNT },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      world: systemWorld,
-    });
-    return { exitCode, stdout, stderr };
-  }
-  async function json(...argv: string[]) {
-    const { exitCode, stdout, stderr } = await till(...argv, '--json');
-    assert.equal(exitCode, 0, stderr);
-    return JSON.parse(stdout);
-  }
+  const settings = () => ({
+    env: { DATABASE_URL: database.url, RPC_URLS, FEE_ACCOUNT: ACCOUNT, INTERMEDIATE_ACCOUNT: ACCOUNT },
+    world: systemWorld,
+  });
+  const till = (...argv: string[]) => runCommand(argv, settings());
+  const json = (...argv: string[]) => jsonOf(argv, settings());
   const newPartner = async (): Promise<string> => (await json('partners', 'create', '--name', 'Some')).id;
   function newMerchant(partnerId: string, mode: Mode = 'live'): Promise<string> {
     return command({ registry: REGISTRY, db, world: systemWorld }, async (tx, now) => {

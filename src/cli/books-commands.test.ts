@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SANDBOX_ASSETS } from '../../test/chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from '../../test/e2e/books-scene.ts';
-import { runTill } from './till.ts';
+import { runCommand } from '../../test/run-command.ts';
 
 describe('commands about the books', () => {
   let scene: BooksScene;
@@ -16,17 +16,8 @@ describe('commands about the books', () => {
   });
   after(() => scene.close());
 
-  async function till(...argv: string[]) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: scene.databaseUrl },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      world: scene.world,
-    });
-    return { exitCode, stdout, stderr };
-  }
+  const till = (...argv: string[]) =>
+    runCommand(argv, { env: { DATABASE_URL: scene.databaseUrl }, world: scene.world });
 
   it('export a period as CSV and as JSON', async () => {
     const period = ['--from', '2026-03-01', '--to', '2026-03-02'];

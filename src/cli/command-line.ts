@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import type { Registry } from '../chains/registry.ts';
 import { nearest } from '../domain/nearest.ts';
+import { quote } from '../settings/kinds.ts';
 import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
-import { flag, type Option, type Options, quote } from './options.ts';
+import { flag, type Option, type Options } from './options.ts';
 
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON value instead of text; errors as JSON too, on standard error.'),

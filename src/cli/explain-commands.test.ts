@@ -3,8 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { EVENTS, happen, openShop, type Shop } from '../../test/e2e/shop.ts';
 import { startTestGateway, type TestGateway } from '../../test/gateway.ts';
 import { type ManualTime, manualTime } from '../../test/manual-time.ts';
+import { runCommand } from '../../test/run-command.ts';
 import { until } from '../../test/until.ts';
-import { runTill } from './till.ts';
 
 let time: ManualTime;
 let gateway: TestGateway;
@@ -16,17 +16,8 @@ before(async () => {
 });
 after(() => gateway.stop());
 
-async function till(...argv: string[]) {
-  let stdout = '';
-  let stderr = '';
-  const exitCode = await runTill(argv, {
-    env: { DATABASE_URL: gateway.databaseUrl },
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    world: gateway.world,
-  });
-  return { exitCode, stdout, stderr };
-}
+const till = (...argv: string[]) =>
+  runCommand(argv, { env: { DATABASE_URL: gateway.databaseUrl }, world: gateway.world });
 
 describe('explain', () => {
   test('prints the payment, everything that happened to it, and why it waits', async () => {

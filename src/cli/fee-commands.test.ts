@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { REGISTRY } from '../../test/registry.ts';
+import { jsonOf, runCommand } from '../../test/run-command.ts';
 import { command } from '../actions/command.ts';
 import { newId } from '../domain/ids.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';
 import { findPayableMerchants, insertMerchant } from '../store/parties/merchants.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
-import { runTill } from './till.ts';
 
 const START_MS = Date.parse('2026-11-15T12:00:00Z');
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -31,22 +31,9 @@ describe('till fees', () => {
     await database.drop();
   });
 
-  async function till(...argv: string[]) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: database.url },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      world,
-    });
-    return { exitCode, stdout, stderr };
-  }
-  async function json(...argv: string[]): Promise<Json> {
-    const { exitCode, stdout, stderr } = await till(...argv, '--json');
-    assert.equal(exitCode, 0, stderr);
-    return JSON.parse(stdout);
-  }
+  const settings = () => ({ env: { DATABASE_URL: database.url }, world });
+  const till = (...argv: string[]) => runCommand(argv, settings());
+  const json = (...argv: string[]) => jsonOf(argv, settings());
   const newPartner = async (): Promise<string> => (await json('partners', 'create', '--name', 'Some')).id;
   function newMerchant(partnerId: string): Promise<string> {
     return command({ registry: REGISTRY, db, world }, async (tx, now) => {
@@ -62,15 +49,8 @@ describe('till fees', () => {
     const aheadMs = 3_600_000;
     const machineClock = { nowMs: () => systemWorld.clock.nowMs() + aheadMs };
     const run = async (...more: string[]) => {
-      let stdout = '';
-      const exitCode = await runTill(['fees', 'set', '--partner', partner, '--percentage', '1', ...more, '--json'], {
-        env: { DATABASE_URL: database.url },
-        stdout: { write: (text) => (stdout += text) },
-        stderr: { write: () => {} },
-        machineClock,
-      });
-      assert.equal(exitCode, 0);
-      return Date.parse(JSON.parse(stdout).startsAt);
+      const argv = ['fees', 'set', '--partner', partner, '--percentage', '1', ...more];
+      return Date.parse((await jsonOf(argv, { env: { DATABASE_URL: database.url }, machineClock })).startsAt);
     };
     const [row] = await db.sql<{ now: Date }[]>`select clock_timestamp() as now`;
     const aboutMs = row?.now.getTime() ?? 0;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { REGISTRY } from '../../test/registry.ts';
+import { jsonOf, runCommand } from '../../test/run-command.ts';
 import { command } from '../actions/command.ts';
 import { putDestinations } from '../actions/parties/destination-rows.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
@@ -11,7 +12,6 @@ import { createSecrets } from '../runtime/secrets.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { insertMerchant } from '../store/parties/merchants.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
-import { runTill } from './till.ts';
 
 const MERCHANT = 'mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
 const ASSET = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -39,22 +39,12 @@ describe('till freeze', () => {
     await database.drop();
   });
 
-  async function till(...argv: string[]) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: database.url, TILL_OPERATOR: 'alice', TILL_SECRET: SECRET.toString('base64') },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      world: systemWorld,
-    });
-    return { exitCode, stdout, stderr };
-  }
-  async function json(...argv: string[]): Promise<Json> {
-    const { exitCode, stdout, stderr } = await till(...argv, '--json');
-    assert.equal(exitCode, 0, stderr);
-    return JSON.parse(stdout);
-  }
+  const settings = () => ({
+    env: { DATABASE_URL: database.url, TILL_OPERATOR: 'alice', TILL_SECRET: SECRET.toString('base64') },
+    world: systemWorld,
+  });
+  const till = (...argv: string[]) => runCommand(argv, settings());
+  const json = (...argv: string[]) => jsonOf(argv, settings());
 
   it('stops a merchant, a partner, a network, an asset, payouts and refunds, until each is lifted', async () => {
     const targets = [

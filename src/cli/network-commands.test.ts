@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { NETWORKS } from '../../test/registry.ts';
+import { runCommand } from '../../test/run-command.ts';
 import { COLLECTOR_ADDRESS, CREATE2_DEPLOYER } from '../chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
@@ -16,7 +17,6 @@ import { systemWorld } from '../runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../sandbox/chain-process.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, sandboxGenesis } from '../sandbox/genesis.ts';
 import { createLocalEvm, type LocalEvm } from '../sandbox/local-evm.ts';
-import { runTill } from './till.ts';
 
 const quiet = () => {};
 const deps = { world: systemWorld, log: { debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet } };
@@ -215,13 +215,6 @@ describe('commands about networks', () => {
   });
 });
 
-async function till(argv: readonly string[], env: Record<string, string>) {
-  let stdout = '';
-  let stderr = '';
-  const exitCode = await runTill(argv, {
-    env,
-    stdout: { write: (part) => (stdout += part) },
-    stderr: { write: (part) => (stderr += part) },
-  });
-  return { exitCode, stdout, stderr };
+function till(argv: readonly string[], env: Record<string, string>) {
+  return runCommand(argv, { env });
 }

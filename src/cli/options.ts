@@ -1,4 +1,5 @@
 import type { Registry } from '../chains/registry.ts';
+import { quote } from '../settings/kinds.ts';
 import { type Kind, Problem } from './kinds.ts';
 
 /** An option or argument of a command: its description, and how its value is parsed. */
@@ -77,8 +78,4 @@ function readOne<T>(kind: Kind<T>, raws: readonly string[], nowMs: number, regis
   if (more.length > 0) return { problems: ['may be given only once'] };
   const value = kind.parse(raw, nowMs, registry);
   return value instanceof Problem ? { problems: [`${value.text} (it is ${quote(raw)})`] } : { value };
-}
-
-export function quote(raw: string): string {
-  return JSON.stringify(raw.length > 60 ? `${raw.slice(0, 60)}…` : raw);
 }

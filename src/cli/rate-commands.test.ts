@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { runTill } from './till.ts';
+import { runCommand } from '../../test/run-command.ts';
 
 const ACCOUNT = '0x71C7656EC7ab88b098defB751B7401B5f6d8976F';
 const NETWORK = {
@@ -42,16 +42,7 @@ describe('the command about rates', () => {
     server.close();
   });
 
-  async function till(argv: readonly string[], environment = env) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: environment,
-      stdout: { write: (part) => (stdout += part) },
-      stderr: { write: (part) => (stderr += part) },
-    });
-    return { exitCode, stdout, stderr };
-  }
+  const till = (argv: readonly string[], environment = env) => runCommand(argv, { env: environment });
 
   it('shows each reading, and the rate in which they agree', async () => {
     const { exitCode, stdout, stderr } = await till(['rates']);

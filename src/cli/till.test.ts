@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { REGISTRY } from '../../test/registry.ts';
+import { type Ran, runCommand } from '../../test/run-command.ts';
 import { raiseAlert } from '../actions/alerts.ts';
 import { command } from '../actions/command.ts';
 import { API_KEY_PATTERN, hashApiKey } from '../domain/api-key.ts';
@@ -18,7 +19,6 @@ import { lockHome } from '../sandbox/home-lock.ts';
 import { findKeyHolders } from '../store/parties/api-keys.ts';
 import { insertMerchant } from '../store/parties/merchants.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
-import { runTill } from './till.ts';
 
 const NOW_MS = Date.parse('2026-11-15T12:00:00Z');
 const world: World = { ...systemWorld, clock: { nowMs: () => NOW_MS } };
@@ -414,31 +414,17 @@ async function inviteWithoutPort(home: string): Promise<void> {
   assert.equal((await originOf(link, { TILL_HOME: home, PUBLIC_URL })).origin, PUBLIC_URL, 'a setting comes first');
 }
 
-interface Result {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a program outside would read them, without types.
 type Json = any;
 
-async function run(argv: readonly string[], env: Record<string, string>): Promise<Result> {
-  let stdout = '';
-  let stderr = '';
-  const exitCode = await runTill(argv, {
-    env,
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-    world,
-  });
-  return { exitCode, stdout, stderr };
+function run(argv: readonly string[], env: Record<string, string>): Promise<Ran> {
+  return runCommand(argv, { env, world });
 }
 
 /** The settings of a gateway with a database. */
 const own = () => ({ DATABASE_URL: database.url, TILL_SECRET: MASTER_SECRET });
 
-function till(...argv: string[]): Promise<Result> {
+function till(...argv: string[]): Promise<Ran> {
   return run(argv, own());
 }
 

@@ -98,6 +98,12 @@ export interface SignedItem {
   readonly hasCode: boolean;
 }
 
+/** The only item of a batch in native coin. Its payer sends it as a transaction of its own. */
+export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
+  const [only, ...more] = batch;
+  return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
+}
+
 /** The name of the payer of a refund that the merchant's own account signs. */
 export const MERCHANT = 'Merchant';
 

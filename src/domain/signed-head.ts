@@ -77,7 +77,7 @@ export function readSignedHead(text: string): SignedHead | undefined {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** An entry of the audit log as the database spells it. */
+/** An entry of the audit log, with the texts that the database makes of its values. They are hashed. */
 export interface AuditRow {
   readonly id: string;
   /** Seconds since 1970, with all digits. */

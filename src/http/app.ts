@@ -13,7 +13,7 @@ import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
 import { createRequestIds } from './entry/request-ids.ts';
 import { answerBrokenRequest, answerExpectation, refuseWithoutHost, SERVER_OPTIONS } from './entry/server-options.ts';
-import { errorSender } from './errors.ts';
+import { errorSender, UNAVAILABLE } from './errors.ts';
 import { linkPageRoutes } from './links/link-page-routes.ts';
 import { describeApi } from './openapi.ts';
 import { posRoutes } from './pos/pos-routes.ts';
@@ -210,8 +210,6 @@ function followStop(app: App, { drain }: HttpDeps): () => boolean {
 function stopping(): ApiError {
   return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }
-
-const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
 /** Pages set their countdown by the response header `Date`. The clock of a sandbox can be moved, so the header has that time. */
 function dateBySandbox(app: App, { world }: HttpDeps): void {

@@ -36,7 +36,8 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal_error', 'Something went wrong on our side. Quote the Request-Id when you report it.');
 }
 
-const UNAVAILABLE = { status: 503, retryAfterS: 1 };
+/** The answer of a node that cannot serve at present. The client tries again soon. */
+export const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },

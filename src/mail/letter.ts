@@ -1,3 +1,4 @@
+import { escapeHtml } from '../domain/escape-html.ts';
 import { latinDigits } from '../domain/latin-digits.ts';
 import type { AlertContent, Language, MailContent, MailedAmount, ReceiptContent } from '../domain/mail.ts';
 import { decimalText } from '../domain/money.ts';
@@ -129,7 +130,7 @@ function compose(language: Language, subject: string, blocks: readonly Block[]):
     text: `${blocks.map(textOf).join('\n\n')}\n`,
     html: `<!doctype html>
 <html lang="${language}" dir="${direction}">
-<head><meta charset="utf-8"><title>${escaped(subject)}</title></head>
+<head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head>
 <body style="font-family: sans-serif; line-height: 1.5; max-width: 40em; margin: 1em auto; padding: 0 1em">
 ${body}
 </body>
@@ -148,31 +149,19 @@ function textOf(block: Block): string {
 const CELL = 'padding: 0.2em 1em 0.2em 0; text-align: start; vertical-align: top; overflow-wrap: anywhere';
 
 function htmlOf(block: Block): string {
-  if ('paragraph' in block) return `<p><bdi>${escaped(block.paragraph)}</bdi></p>`;
-  if ('link' in block) return `<p><a href="${escaped(block.link)}">${escaped(block.link)}</a></p>`;
+  if ('paragraph' in block) return `<p><bdi>${escapeHtml(block.paragraph)}</bdi></p>`;
+  if ('link' in block) return `<p><a href="${escapeHtml(block.link)}">${escapeHtml(block.link)}</a></p>`;
   const rows = block.rows.map(
     ([label, value]) =>
-      `<tr><th scope="row" style="${CELL}; font-weight: normal"><bdi>${escaped(label)}</bdi></th><td style="${CELL}"><bdi>${escaped(value)}</bdi></td></tr>`,
+      `<tr><th scope="row" style="${CELL}; font-weight: normal"><bdi>${escapeHtml(label)}</bdi></th><td style="${CELL}"><bdi>${escapeHtml(value)}</bdi></td></tr>`,
   );
-  const title = block.title === '' ? '' : `<h2 style="font-size: 1em">${escaped(block.title)}</h2>\n`;
+  const title = block.title === '' ? '' : `<h2 style="font-size: 1em">${escapeHtml(block.title)}</h2>\n`;
   return `${title}<table style="border-collapse: collapse">${rows.join('')}</table>`;
 }
 
 /** All names are replaced in one pass, so that a value that contains `{name}` is not replaced again. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
 /** The formatter gets the decimal as text, because a float would lose digits. */

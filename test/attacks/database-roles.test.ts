@@ -4,7 +4,6 @@ import { pino } from 'pino';
 import { sealLeaseName, sealOnce } from '../../src/actions/books/seal-entries.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { command } from '../../src/actions/command.ts';
-import { runTill } from '../../src/cli/till.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { applyRoles, openRunRole, renewGrants } from '../../src/store/plumbing/database-roles.ts';
@@ -19,6 +18,7 @@ import {
 } from '../database.ts';
 import { openPayingShop, result, USDC } from '../e2e/paying-shop.ts';
 import { DOLLAR, openRefundScene } from '../e2e/refund-scene.ts';
+import { runCommand } from '../run-command.ts';
 
 /** SQLSTATE `insufficient_privilege`: a trigger that refuses has another one. */
 const NO_RIGHT = '42501';
@@ -117,14 +117,9 @@ describe('the run role of the database', () => {
 
   it('is printed and applied by the command `database roles`', async () => {
     const till = async (...argv: string[]) => {
-      let stdout = '';
-      const exitCode = await runTill(argv, {
-        env: { DATABASE_URL: runUrl, DATABASE_MIGRATE_URL: database.url },
-        stdout: { write: (text) => (stdout += text) },
-        stderr: { write: () => {} },
-        world: systemWorld,
-      });
-      assert.equal(exitCode, 0);
+      const env = { DATABASE_URL: runUrl, DATABASE_MIGRATE_URL: database.url };
+      const { exitCode, stdout, stderr } = await runCommand(argv, { env, world: systemWorld });
+      assert.equal(exitCode, 0, stderr);
       return stdout;
     };
     const printed = await till('database', 'roles');

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { runTill } from '../../src/cli/till.ts';
 import { entryHash, firstHash } from '../../src/domain/book-chain.ts';
 import { listSealed } from '../../src/store/money/books.ts';
 import { appendAudit } from '../../src/store/plumbing/audit-log.ts';
 import { type BooksScene, openBooksScene } from '../e2e/books-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
+import { runCommand } from '../run-command.ts';
 
 const HOUR_MS = 3_600_000;
 const SECRET = hash('sha256', 'a master secret', 'base64');
@@ -45,17 +45,8 @@ describe('an attacker who rewrites history in the database', () => {
     }
   }
 
-  async function till(...argv: string[]) {
-    let stdout = '';
-    let stderr = '';
-    const exitCode = await runTill(argv, {
-      env: { DATABASE_URL: scene.databaseUrl, TILL_SECRET: SECRET },
-      stdout: { write: (text) => (stdout += text) },
-      stderr: { write: (text) => (stderr += text) },
-      world: scene.world,
-    });
-    return { exitCode, stdout, stderr };
-  }
+  const till = (...argv: string[]) =>
+    runCommand(argv, { env: { DATABASE_URL: scene.databaseUrl, TILL_SECRET: SECRET }, world: scene.world });
   const verify = (...more: string[]) => till('books', 'verify', ...more);
 
   /** Gives every entry the hash of its present content, and the head the last one. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runTill } from '../../src/cli/till.ts';
+import { jsonOf } from '../run-command.ts';
 import type { Scene } from './scene.ts';
 
 /** The one-time link of a new person of the operator, made by the command that operators use. */
@@ -21,18 +21,13 @@ interface WithLink {
   readonly link: { readonly url: string };
 }
 
-async function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
-  const output = { out: '', err: '' };
-  const exitCode = await runTill([...argv, '--json'], {
+function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
+  return jsonOf(argv, {
     env: {
       TILL_HOME: home,
       DATABASE_URL: databaseUrl,
       SANDBOX: '1',
       PUBLIC_URL: new URL(dashboardUrl).origin,
     },
-    stdout: { write: (text) => (output.out += text) },
-    stderr: { write: (text) => (output.err += text) },
   });
-  assert.equal(exitCode, 0, output.err);
-  return JSON.parse(output.out) as T;
 }

@@ -12,25 +12,15 @@ import {
   encodeSweep,
 } from '../../src/chains/evm/deposits.ts';
 import { deployAwkwardToken } from './awkward-token.ts';
-import {
-  type CollectorChain,
-  createCollectorChain,
-  errorSelector,
-  FEE_ACCOUNT,
-  USDC,
-  USDT,
-} from './collector-chain.ts';
-import { type Authorized, createDepositScene, type DepositScene, type Swept } from './deposit-scene.ts';
-import { ANY_SIGNATURE, assertWholeAllowance, deployHostileToken, type HostileToken } from './hostile-token.ts';
+import { type CollectorChain, errorSelector, USDC, USDT } from './collector-chain.ts';
+import type { Authorized, DepositScene, Swept } from './deposit-scene.ts';
+import { ANY_SIGNATURE, assertWholeAllowance, type HostileToken, openHostileScene } from './hostile-token.ts';
 
 let chain: CollectorChain;
 let scene: DepositScene;
 let hostile: HostileToken;
 before(async () => {
-  chain = await createCollectorChain();
-  scene = createDepositScene(chain);
-  hostile = await deployHostileToken(chain);
-  await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+  ({ chain, scene, hostile } = await openHostileScene());
 });
 after(() => chain.evm.close());
 

@@ -4,16 +4,9 @@ import { type Address, keccak256, numberToHex } from 'viem';
 import awkwardReceiver from '../../contracts/artifacts/AwkwardReceiver.json' with { type: 'json' };
 import { NATIVE_TOKEN } from '../../src/chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS, type DepositTerms, depositAddress, encodeSweep } from '../../src/chains/evm/deposits.ts';
-import {
-  type CollectorChain,
-  createCollectorChain,
-  errorSelector,
-  FEE_ACCOUNT,
-  USDC,
-  USDT,
-} from './collector-chain.ts';
-import { createDepositScene, type DepositScene, type Swept } from './deposit-scene.ts';
-import { deployHostileToken, type HostileToken } from './hostile-token.ts';
+import { type CollectorChain, errorSelector, USDC, USDT } from './collector-chain.ts';
+import type { DepositScene, Swept } from './deposit-scene.ts';
+import { type HostileToken, openHostileScene } from './hostile-token.ts';
 
 const COIN = { token: NATIVE_TOKEN } as const;
 const RECEIVER = { Refuses: 0, AnswersMegabyte: 1, Reenters: 2, BurnsGas: 3, ForcesBack: 4, NeedsGas: 5 } as const;
@@ -23,10 +16,7 @@ let chain: CollectorChain;
 let scene: DepositScene;
 let hostile: HostileToken;
 before(async () => {
-  chain = await createCollectorChain();
-  scene = createDepositScene(chain);
-  hostile = await deployHostileToken(chain);
-  await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+  ({ chain, scene, hostile } = await openHostileScene());
 });
 after(() => chain.evm.close());
 

@@ -3,8 +3,8 @@ import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import hostileToken from '../../contracts/artifacts/HostileToken.json' with { type: 'json' };
 import type { SignedItem } from '../../src/chains/evm/collector.ts';
 import { type DepositTerms, depositCommitment } from '../../src/chains/evm/deposits.ts';
-import { type CollectorChain, DEADLINE } from './collector-chain.ts';
-import type { Authorized } from './deposit-scene.ts';
+import { type CollectorChain, createCollectorChain, DEADLINE, FEE_ACCOUNT, USDC } from './collector-chain.ts';
+import { type Authorized, createDepositScene } from './deposit-scene.ts';
 
 const ABI = parseAbi([
   'function play(uint8, address, uint256)',
@@ -50,6 +50,15 @@ export async function deployHostileToken(chain: CollectorChain) {
   }
 
   return { token, play, setPull, list, item, authorized };
+}
+
+/** A chain with deposit addresses and a hostile token. The fee account already holds USDC. */
+export async function openHostileScene() {
+  const chain = await createCollectorChain();
+  const scene = createDepositScene(chain);
+  const hostile = await deployHostileToken(chain);
+  await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+  return { chain, scene, hostile };
 }
 
 /**

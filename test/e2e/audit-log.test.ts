@@ -7,7 +7,6 @@ import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { runTill } from '../../src/cli/till.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
@@ -17,6 +16,7 @@ import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createEmptyDatabase } from '../database.ts';
 import { REGISTRY } from '../registry.ts';
+import { jsonOf } from '../run-command.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
@@ -142,9 +142,8 @@ describe('the audit log', () => {
     await sandbox.stop();
   });
 
-  async function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
-    const output = { stdout: '', stderr: '' };
-    const exitCode = await runTill([...argv, '--json'], {
+  function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
+    return jsonOf(argv, {
       env: {
         DATABASE_URL: databaseUrl,
         TILL_SECRET: SECRET,
@@ -152,11 +151,7 @@ describe('the audit log', () => {
         TILL_OPERATOR: 'Alice',
         SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
       },
-      stdout: { write: (text) => (output.stdout += text) },
-      stderr: { write: (text) => (output.stderr += text) },
     });
-    assert.equal(exitCode, 0, `${argv.join(' ')}: ${output.stderr}`);
-    return JSON.parse(output.stdout);
   }
 
   /** Runs a writing command; the newest entry of the log must be its own. */

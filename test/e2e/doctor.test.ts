@@ -11,7 +11,6 @@ import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { raiseAlert } from '../../src/actions/alerts.ts';
 import { createAnnouncement } from '../../src/actions/announce-node.ts';
-import { runTill } from '../../src/cli/till.ts';
 import type { Diagnosis, Finding, Section } from '../../src/domain/doctor/diagnosis.ts';
 import type { CheckName } from '../../src/domain/doctor/facts.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
@@ -21,6 +20,7 @@ import { connectTo, createEmptyDatabase, createUnusedDatabase } from '../databas
 import { createTestMerchant, createTestPartner } from '../gateway.ts';
 import { startNodeProcess } from '../node-process.ts';
 import { startRpcProxy } from '../rpc-proxy.ts';
+import { runCommand } from '../run-command.ts';
 import { until } from '../until.ts';
 import { openWebhookScene } from './webhook-scene.ts';
 
@@ -47,15 +47,9 @@ async function examine(env: Record<string, string>, { clockOffMs = 0 } = {}): Pr
 }
 
 async function till(argv: readonly string[], env: Record<string, string>, clockOffMs = 0) {
-  let output = '';
-  let errors = '';
-  const exitCode = await runTill(argv, {
-    env,
-    stdout: { write: (part) => (output += part) },
-    stderr: { write: (part) => (errors += part) },
-    machineClock: { nowMs: () => systemWorld.clock.nowMs() + clockOffMs },
-  });
-  assert.equal(errors, '');
+  const machineClock = { nowMs: () => systemWorld.clock.nowMs() + clockOffMs };
+  const { exitCode, stdout: output, stderr } = await runCommand(argv, { env, machineClock });
+  assert.equal(stderr, '');
   return { exitCode, output };
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { runTill } from '../../src/cli/till.ts';
+import { runCommand } from '../run-command.ts';
 import { until } from '../until.ts';
 import type { Sandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
@@ -39,13 +39,9 @@ export async function payWith(sandbox: Sandbox, wallet: TestWallet, paymentId: s
 
 /** Sets the fees of a merchant, with a fixed part, and waits until the gateway applies them. */
 export async function setFees(sandbox: Sandbox, merchantId: string, ...terms: string[]): Promise<void> {
-  let output = '';
-  const exitCode = await runTill(['fees', 'set', '--merchant', merchantId, ...terms], {
-    env: { DATABASE_URL: sandbox.databaseUrl },
-    stdout: { write: () => {} },
-    stderr: { write: (text) => (output += text) },
-  });
-  assert.equal(exitCode, 0, output);
+  const env = { DATABASE_URL: sandbox.databaseUrl };
+  const { exitCode, stderr } = await runCommand(['fees', 'set', '--merchant', merchantId, ...terms], { env });
+  assert.equal(exitCode, 0, stderr);
   // A cent does not cover the fixed part.
   const isFloorKnown = () =>
     sandbox.createPayment('iso4217/USD', '1', {}, merchantId).then(

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { runTill } from '../../src/cli/till.ts';
 import { connectNetworks } from '../../src/outside.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
@@ -17,6 +16,7 @@ import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { REGISTRY } from '../registry.ts';
+import { runCommand } from '../run-command.ts';
 
 const NETWORK = 'eip155:31337';
 const USDC = `${NETWORK}/erc20:${SANDBOX_TOKENS.USDC}`;
@@ -67,15 +67,7 @@ describe('an asset whose contract differs from our data', () => {
 
   const alerts = async () => (await listAlerts(db.sql)).map(({ name, subject, message }) => [name, subject, message]);
 
-  async function check() {
-    let stdout = '';
-    const exitCode = await runTill(['networks', 'check'], {
-      env,
-      stdout: { write: (part) => (stdout += part) },
-      stderr: { write: () => {} },
-    });
-    return { exitCode, stdout };
-  }
+  const check = () => runCommand(['networks', 'check'], { env });
 
   it('is not offered, is named by an alert and by the check, and leaves the network as it is', async () => {
     await setCode(REVERTS);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { runTill } from '../../src/cli/till.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createShopper } from '../../src/sandbox/shopper.ts';
 import { connectTo } from '../database.ts';
 import { ONLY_LONG } from '../long.ts';
+import { runCommand } from '../run-command.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
@@ -19,16 +19,8 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
   });
   after(() => sandbox.stop());
 
-  async function till(words: readonly string[], env: Record<string, string> = {}) {
-    let out = '';
-    let err = '';
-    const exitCode = await runTill(words, {
-      env: { TILL_HOME: sandbox.home, ...env },
-      stdout: { write: (text) => (out += text) },
-      stderr: { write: (text) => (err += text) },
-    });
-    return { exitCode, out, err };
-  }
+  const till = (argv: readonly string[], env: Record<string, string> = {}) =>
+    runCommand(argv, { env: { TILL_HOME: sandbox.home, ...env } });
 
   const tillOnDatabase = (...words: string[]) =>
     till(words, { DATABASE_URL: sandbox.databaseUrl, RPC_URLS: `eip155:31337=${sandbox.rpcUrl}` });
@@ -69,7 +61,7 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
     ['webhook_endpoint.disabled', ['webhook_endpoint.test']],
   ] as const) {
     it(`triggers ${type}`, async () => {
-      const { exitCode, out, err } = await till(['trigger', type, '--json']);
+      const { exitCode, stdout: out, stderr: err } = await till(['trigger', type, '--json']);
       assert.equal(exitCode, 0, err);
       const { objectId, eventId, steps } = JSON.parse(out);
       assert.match(eventId, /^evt_/);
@@ -86,7 +78,7 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
     'refund.failed',
   ]) {
     it(`triggers ${type}`, async () => {
-      const { exitCode, out, err } = await till(['trigger', type]);
+      const { exitCode, stdout: out, stderr: err } = await till(['trigger', type]);
       assert.equal(exitCode, 0, err);
       assert.match(out.trim().split('\n').at(-1) ?? '', new RegExp(`^${type.replace('.', '\\.')} evt_\\w+$`));
     });
@@ -103,7 +95,7 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
   });
 
   it('triggers the events of a refund, and prints a line for each step', async () => {
-    const { exitCode, out, err } = await till(['trigger', 'refund.succeeded']);
+    const { exitCode, stdout: out, stderr: err } = await till(['trigger', 'refund.succeeded']);
     assert.equal(exitCode, 0, err);
     const lines = out.trim().split('\n');
     assert.match(lines[0] ?? '', /^created the payment pay_\w+ of 10\.00 USD$/);
@@ -113,25 +105,22 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
 
   it('leaves books and alerts in order after all that, with the replaced blocks', async () => {
     const alerts = async () => {
-      const { exitCode, out } = await tillOnDatabase('alerts', '--json');
+      const { exitCode, stdout: out } = await tillOnDatabase('alerts', '--json');
       assert.equal(exitCode, 0);
       return (JSON.parse(out) as Json[]).map(({ name }) => name);
     };
     await until('the reorg is over', async () => !(await alerts()).includes('deep_reorg'), WITHIN);
     const verified = await tillOnDatabase('books', 'verify', '--json');
-    assert.equal(verified.exitCode, 0, verified.out + verified.err);
+    assert.equal(verified.exitCode, 0, verified.stdout + verified.stderr);
   });
 
   it('names the events it can trigger, and what is missing', async () => {
     const unknown = await till(['trigger', 'payment.exploded']);
     assert.equal(unknown.exitCode, 2);
-    assert.match(unknown.err, /payment\.succeeded, .*refund\.succeeded/);
-    const away = await runTill(['trigger', 'payment.succeeded'], {
-      env: { TILL_HOME: `${sandbox.home}/nowhere` },
-      stdout: { write: () => {} },
-      stderr: { write: (text) => assert.match(text, /start a sandbox with npm start first/) },
-    });
-    assert.equal(away, 1);
+    assert.match(unknown.stderr, /payment\.succeeded, .*refund\.succeeded/);
+    const away = await till(['trigger', 'payment.succeeded'], { TILL_HOME: `${sandbox.home}/nowhere` });
+    assert.equal(away.exitCode, 1);
+    assert.match(away.stderr, /start a sandbox with npm start first/);
   });
 
   it('pays in coin after the shop has cancelled: late money', async () => {
@@ -152,7 +141,7 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
     assert.equal(status, 'cancelled');
     await hasEvent(paymentId, 'payment.late_money');
     assert.deepEqual(await eventsOf(paymentId), ['payment.created', 'payment.cancelled', 'payment.late_money']);
-    assert.match((await tillOnDatabase('strays', 'list', '--json')).out, new RegExp(paymentId));
+    assert.match((await tillOnDatabase('strays', 'list', '--json')).stdout, new RegExp(paymentId));
   });
 
   it('waits for a minute of the sandbox, and is paid when the clock has moved on', async () => {
@@ -193,7 +182,7 @@ describe('rehearsals in a running sandbox', ONLY_LONG, () => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['latest', false] });
     const head = (await (await fetch(sandbox.rpcUrl, { method: 'POST', body })).json()) as Json;
     assert.ok(Number(head.result.timestamp) * 1000 > Date.parse(after.now) - 60_000);
-    const { exitCode, err } = await till(['trigger', 'payment.succeeded']);
+    const { exitCode, stderr: err } = await till(['trigger', 'payment.succeeded']);
     assert.equal(exitCode, 0, err);
   });
 });

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
@@ -36,12 +36,8 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
 
 /** The last block that is final now. Undefined if the chain does not answer. */
 async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefined> {
-  try {
-    return (await chain.head()).number - (chain.network.finality?.depth ?? 1) + 1;
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  }
+  const head = await unlessUnavailable(chain.head());
+  return head && head.number - (chain.network.finality?.depth ?? 1) + 1;
 }
 
 /** True if every event up to the block was read and decided, or if the network was never read. */

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
@@ -51,11 +51,4 @@ export async function listRelayers(deps: { chains: Chains; db: Database; clock: 
       return { network: id.network, address, balance, nextNonce, inFlight, isLed, isFormer };
     }),
   );
-}
-
-function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
-  return answer.catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  });
 }

@@ -1,13 +1,10 @@
-import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
+import { type Chain, unlessUnavailable } from '../../chains/chain.ts';
 
 /**
  * The nonce of a mined transaction that we did not send, such as a payer's in coin. Null if no endpoint answers: the nonce is only
  * for display, so a payment does not wait for it.
  */
 export async function nonceOnChain(chain: Chain, hash: string): Promise<number | null> {
-  const sent = await chain.sentTransaction(hash).catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  });
+  const sent = await unlessUnavailable(chain.sentTransaction(hash));
   return sent?.nonce ?? null;
 }

@@ -1,4 +1,10 @@
-import { type ChainEvent, ChainUnavailableError, type Incoming, type Receipt } from '../../chains/chain.ts';
+import {
+  type ChainEvent,
+  ChainUnavailableError,
+  type Incoming,
+  type Receipt,
+  unlessUnavailable,
+} from '../../chains/chain.ts';
 import { isSameAddress } from '../../domain/caip.ts';
 import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
 import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
@@ -11,7 +17,7 @@ import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets, type TakenMoney } from '../own-transfer.ts';
 import { putFreeze } from '../parties/freeze.ts';
-import { orUnknown, SHOWN, showings } from './prove-events.ts';
+import { SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
@@ -73,7 +79,7 @@ export async function noticeRestore(
     }
     const asked = origins.get(transactionHash) ?? originOf(deps, watcher, transactionHash);
     origins.set(transactionHash, asked);
-    const origin = await orUnknown(asked);
+    const origin = await unlessUnavailable(asked);
     if (origin === undefined) open.add(event);
     else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
     else if (!isFrozen && provesRestore(event, origin)) {

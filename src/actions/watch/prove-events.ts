@@ -1,4 +1,4 @@
-import { type Block, type Chain, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
+import { type Block, type Chain, type Receipt, unlessUnavailable, type Witness } from '../../chains/chain.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { FinalityTag } from '../../chains/network.ts';
 import { type Heights, LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
@@ -128,20 +128,15 @@ async function see(witness: Witness, events: readonly StoredEvent[], needsReceip
   const hashes = needsReceipts ? [...new Set(events.map(({ transactionHash }) => transactionHash))] : [];
   const numbers = [...new Set(events.map(({ blockNumber }) => blockNumber))];
   const [receipts, blocks] = await Promise.all([
-    Promise.all(hashes.map((hash) => orUnknown(witness.receipt(hash).then((receipt) => receipt ?? ('none' as const))))),
-    Promise.all(numbers.map((number) => orUnknown(witness.block(number)))),
+    Promise.all(
+      hashes.map((hash) => unlessUnavailable(witness.receipt(hash).then((receipt) => receipt ?? ('none' as const)))),
+    ),
+    Promise.all(numbers.map((number) => unlessUnavailable(witness.block(number)))),
   ]);
   return {
     receipts: new Map(hashes.map((hash, index) => [hash, receipts[index]])),
     blocks: new Map(numbers.map((number, index) => [number, blocks[index]])),
   };
-}
-
-export function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
-  return answer.catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  });
 }
 
 function isSame(reported: StoredEvent, stored: StoredEvent): boolean {

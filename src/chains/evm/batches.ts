@@ -1,5 +1,5 @@
 import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from 'viem';
-import { type AuthorizedMethod, type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
+import { type AuthorizedMethod, type Item, isAuthorized, ownPayment, type SignedItem } from '../../domain/item.ts';
 import {
   type ItemOutcome,
   type RefusalReason,
@@ -156,12 +156,6 @@ export async function signBatch(
 
 /** Enough gas for a recipient contract that runs code when it is paid. */
 const COIN_GAS = 300_000;
-
-/** The only item of a batch in native coin. The signer is the payer and sends it as a transaction of its own. */
-function ownPayment(batch: readonly SignedItem[]): Item | undefined {
-  const [only, ...more] = batch;
-  return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
-}
 
 function coinData(item: Item): Hex {
   return encodeNativePayment({ ...collectorItem(item), feeAccount: item.feeAccount as Hex });

@@ -1,4 +1,4 @@
-import { ChainUnavailableError, type Fees } from '../chain.ts';
+import { type Fees, unlessUnavailable } from '../chain.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
@@ -28,7 +28,7 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
   const [first, second, ...others] = rpc.inOrder();
   const askEach = async (endpoints: readonly (Endpoint | undefined)[]) => {
     const present = endpoints.filter((endpoint) => endpoint !== undefined);
-    const answers = await Promise.all(present.map((endpoint) => orNone(rpc.callOne(endpoint, asked))));
+    const answers = await Promise.all(present.map((endpoint) => unlessUnavailable(rpc.callOne(endpoint, asked))));
     return answers.filter((answer) => answer !== undefined);
   };
   let reported = second === undefined ? [] : await askEach([first, second]);
@@ -64,13 +64,6 @@ function isSimilar(reported: readonly Pick<FeeHistory, 'baseFee'>[]): boolean {
 function usualTip({ tips }: FeeHistory): bigint {
   const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
   return paid[Math.floor(paid.length / 2)] ?? 0n;
-}
-
-function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
-  return answer.catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  });
 }
 
 /**

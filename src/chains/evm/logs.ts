@@ -138,7 +138,10 @@ function byPlace(left: Placed, right: Placed): number {
   return left.block.number - right.block.number || left.logIndex - right.logIndex;
 }
 
-/** An endpoint can be many nodes. The node that reported the height need not be the node that is asked for the logs. */
+/**
+ * The meaning of a refused request for logs. An endpoint can be several nodes behind one URL, so the node that refuses may not have
+ * the block `to` yet, although another one reported it.
+ */
 function readRefusal(error: RpcError, to: number): { readonly value: typeof TOO_MUCH } | undefined {
   if (isThrottling(error)) return undefined;
   if (isBeyondHead(error.message)) throw new EndpointFailure('behind', `has not seen block ${to} yet`);

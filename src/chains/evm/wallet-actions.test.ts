@@ -51,6 +51,7 @@ describe('the request to the payer’s wallet', () => {
       assert.equal(action.method, 'eth_signTypedData_v4');
       const typedData = typedDataOf(action.params);
       const name = method === 'eip3009-vrs' ? 'USD Coin' : 'EURC';
+      // Written in full: an expectation from `samples.ts`, which has the same form, would repeat its mistakes.
       assert.deepEqual(typedData, {
         domain: { name, version: '2', chainId: '0x7a69', verifyingContract: item.asset.slice(-42).toLowerCase() },
         types: {

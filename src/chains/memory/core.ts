@@ -1,4 +1,4 @@
-import { type Item, isByDeposit, type SignedItem } from '../../domain/item.ts';
+import { isByDeposit, ownPayment, type SignedItem } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
@@ -68,12 +68,6 @@ export function gasLimitOf(payload: Draft['payload']): bigint {
   if (ownPayment(payload.batch) !== undefined) return ITEM_GAS;
   const { item } = checkBatch(payload.batch);
   return (TRANSACTION_GAS_CAP / BigInt(maxBatchItems(item))) * BigInt(payload.batch.length);
-}
-
-/** The only item of a batch in native coin. Its payer sends it as a transaction of its own. */
-export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
-  const [only, ...more] = batch;
-  return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
 }
 
 /** Returns the first item. Throws for items that cannot share a transaction, which is a bug of the caller. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Item, isByDeposit, type SignedItem } from '../../domain/item.ts';
+import { type Item, isByDeposit, ownPayment, type SignedItem } from '../../domain/item.ts';
 import {
   type Block,
   type BroadcastOutcome,
@@ -23,7 +23,7 @@ import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
-import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions, ownPayment } from './core.ts';
+import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions } from './core.ts';
 import { misquote } from './faults.ts';
 import { COIN, checkSignature, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { sweep } from './sweep.ts';

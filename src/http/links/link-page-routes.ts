@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LinkPageState } from '../../../web/src/links/page-state.ts';
+import { linkNotFound } from '../../actions/paying/links/change-link.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { isId } from '../../domain/ids.ts';
@@ -60,14 +61,10 @@ async function openLink(deps: HttpDeps, request: FastifyRequest): Promise<Opened
   const id = `plk_${(request.params as { id: string }).id}`;
   const link = isId('plk_', id) ? await findLink(deps.db.sql, id) : undefined;
   const merchant = link && (await deps.merchants.get(link.merchantId));
-  if (link === undefined || merchant === undefined || merchant.deletedAt !== null) throw noSuchLink();
+  if (link === undefined || merchant === undefined || merchant.deletedAt !== null) throw linkNotFound();
   const isMerchantClosed = merchant.status !== 'active' || merchant.isStopped;
   const reason = closedReason(link, deps.world.clock.nowMs()) ?? (isMerchantClosed ? 'merchant' : null);
   return { link, merchant, closed: reason };
-}
-
-function noSuchLink(): ApiError {
-  return new ApiError('invalid_params', 'There is no such payment link.', { status: 404 });
 }
 
 async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../domain/escape-html.ts';
+
 /** Markup that is safe to send. It is a class, so that no object of a document can be mistaken for it. */
 export class Html {
   readonly markup: string;
@@ -70,11 +72,5 @@ function toMarkup(value: Content): string {
   if (value instanceof Html) return value.markup;
   if (Array.isArray(value)) return value.map(toMarkup).join('');
   if (value === undefined || value === false) return '';
-  return escapeText(String(value));
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-function escapeText(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  return escapeHtml(String(value));
 }

@@ -110,7 +110,7 @@ function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
     and not ${isOutgoingStopped(db)}`;
 }
 
-/** Transfers that nobody has begun since that time. Transfers that a freeze or the hourly limit stops do not count. */
+/** Transfers that could have begun at `before`, and have not begun. Transfers that a freeze or the hourly limit stops do not count. */
 export async function findUnbegun(
   db: Reader,
   { network, before }: { network: string; before: Date },

@@ -1,5 +1,5 @@
 import { type AcceptedAssets, accepts, canonicalList } from '../../../src/domain/accepted-assets.ts';
-import type { PayableAsset } from './shapes.ts';
+import type { Asset } from './api-types.ts';
 
 export interface AssetGroup {
   /** CAIP-2. */
@@ -12,7 +12,10 @@ export interface AssetGroup {
  * The networks with their assets. Entries of the list that the gateway does not offer at the moment are included, by their ids:
  * otherwise nobody could switch them off.
  */
-export function groupsOf(offered: readonly PayableAsset[], list: AcceptedAssets): readonly AssetGroup[] {
+export function groupsOf(
+  offered: readonly Pick<Asset, 'asset' | 'symbol' | 'networkName'>[],
+  list: AcceptedAssets,
+): readonly AssetGroup[] {
   const known = new Map(offered.map((asset) => [asset.asset, asset]));
   const names = new Map(offered.map(({ asset, networkName }) => [networkIn(asset), networkName]));
   const ids = [...known.keys(), ...(list ?? []).filter((id) => !known.has(id))];

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { type Amount, formatAmount, type NumberStyle } from '../shared/money.ts';
 import { clamp, shortAccount } from '../shared/text.ts';
 import { readStored, store } from './api.ts';
-import type { ListedPayment } from './shapes.ts';
+import type { ListedPayment } from './api-types.ts';
 import type { Strings } from './strings/en.ts';
 import { Time } from './ui/parts.tsx';
 

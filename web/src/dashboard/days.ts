@@ -1,4 +1,4 @@
-import type { Statistics, Volume } from './shapes.ts';
+import type { PaymentStatistics, Volume } from './api-types.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -19,7 +19,7 @@ export function dayAt(ms: number): string {
 }
 
 /** The last day, which is today, and the same weekday a week before. Days without payments are not in `days`, so they get zeros. */
-export function todayAndLastWeek({ days, until }: Pick<Statistics, 'days' | 'until'>) {
+export function todayAndLastWeek({ days, until }: Pick<PaymentStatistics, 'days' | 'until'>) {
   const of = (day: string) => days.find((each) => each.day === day) ?? { day, payments: 0, succeeded: 0, volume: [] };
   return { today: of(until), lastWeek: of(daysBefore(until, 7)) };
 }
@@ -30,7 +30,7 @@ export function volumeIn(volume: readonly Volume[], wanted: Volume): Volume {
 }
 
 /** The share of succeeded payments among those with a final status. Undefined if there are none. */
-export function successRate({ statuses }: Pick<Statistics, 'statuses'>): number | undefined {
+export function successRate({ statuses }: Pick<PaymentStatistics, 'statuses'>): number | undefined {
   const { succeeded, failed, expired, cancelled } = statuses;
   const over = succeeded + failed + expired + cancelled;
   return over === 0 ? undefined : succeeded / over;

@@ -1,5 +1,5 @@
 import { queryText } from './api.ts';
-import { STATUSES } from './shapes.ts';
+import { STATUSES } from './statuses.ts';
 
 /** The filters of the payments, as they are in the URL. */
 export interface Filters {

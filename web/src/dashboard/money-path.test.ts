@@ -5,7 +5,6 @@ import { moneyPath } from './money-path.ts';
 const PAYER = '0xPayer';
 const OPERATOR = '0xOperator';
 const SHOP = '0xShop';
-const pageUrl = 'https://pay.example/receipt';
 const receipt = { amount: '1000', fee: '10', payer: PAYER, collector: '0xC', recipient: OPERATOR, feeAccount: '0xF' };
 const display = { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6 };
 const info = (value: string) => ({ optionAmount: { unit: 'caip19/x', value, display }, txId: '0x1' });
@@ -19,21 +18,21 @@ describe('the way of the money', () => {
   it('ends at the merchant, if the money went there directly', () => {
     const path = pathOf(
       { info: info('1000'), settlement: settled('0xshop', '990') },
-      { receipt: { ...receipt, recipient: SHOP }, pageUrl },
+      { receipt: { ...receipt, recipient: SHOP } },
     );
     assert.deepEqual(path, ['payer 0xPayer', 'collector 0xC 1000', 'merchant 0xShop 990', 'fee 0xF 10']);
   });
 
   it('never has the merchant beside an account of the operator, before and after the payout of a part', () => {
     const held = ['payer 0xPayer', 'collector 0xC 1000', 'held 0xOperator 990'];
-    assert.deepEqual(pathOf({ info: info('1000'), settlement: null }, { receipt, pageUrl }), [...held, 'fee 0xF 10']);
-    const paidOut = pathOf({ info: info('1000'), settlement: settled(SHOP, '333') }, { receipt, pageUrl });
+    assert.deepEqual(pathOf({ info: info('1000'), settlement: null }, { receipt }), [...held, 'fee 0xF 10']);
+    const paidOut = pathOf({ info: info('1000'), settlement: settled(SHOP, '333') }, { receipt });
     assert.deepEqual(paidOut, [...held, 'merchant 0xShop 333', 'fee 0xF 10']);
   });
 
   it('has the amount that counted at a deposit address, and no late money', () => {
     const deposit = { ...receipt, recipient: SHOP, arrived: '1500', transfers: [{ sender: '0xExchange' }] };
-    const path = pathOf({ info: info('1000'), settlement: settled(SHOP, '990') }, { receipt: deposit, pageUrl });
+    const path = pathOf({ info: info('1000'), settlement: settled(SHOP, '990') }, { receipt: deposit });
     assert.deepEqual(path, ['payer 0xExchange', 'deposit 0xPayer 1000', 'merchant 0xShop 990', 'fee 0xF 10']);
   });
 });

@@ -1,5 +1,5 @@
 import { addressOf } from '../shared/text.ts';
-import type { PaymentDetails, Receipt } from './shapes.ts';
+import type { Payment, Receipt, ReceiptTransfer } from './api-types.ts';
 
 /** An account that a payment's money passed, and the units that reached it. */
 export interface Stop {
@@ -9,11 +9,17 @@ export interface Stop {
   readonly units?: bigint;
 }
 
+interface PaidReceipt {
+  readonly receipt: Pick<Receipt, 'amount' | 'fee' | 'payer' | 'collector' | 'recipient' | 'feeAccount'> & {
+    readonly transfers?: readonly Pick<ReceiptTransfer, 'sender'>[];
+  };
+}
+
 /**
  * The path of a payment's money from the payer on, with the fee last. The last account is called the merchant's only if it received
  * the settlement: held money is on an account of the operator, and a part of it may be paid out. Late money is not included.
  */
-export function moneyPath(payment: Pick<PaymentDetails, 'info' | 'settlement'>, { receipt }: Receipt): readonly Stop[] {
+export function moneyPath(payment: Pick<Payment, 'info' | 'settlement'>, { receipt }: PaidReceipt): readonly Stop[] {
   const { amount, fee, payer, collector, recipient, feeAccount, transfers } = receipt;
   const paid = BigInt(payment.info?.optionAmount.value ?? amount);
   // Money at a deposit address is divided in proportion to the requested amount, even if a little less arrived.

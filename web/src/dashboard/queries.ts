@@ -1,16 +1,15 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { call, queryText, readPartner } from './api.ts';
-import { countPath, type Filters, listPath } from './filters.ts';
 import type {
-  Attention,
+  Asset,
+  AttentionCounts,
   CurrentSession,
+  ListedMerchant,
   Merchant,
-  MerchantDetails,
-  PayableAsset,
   PaymentPage,
-  PaymentTotals,
-  Statistics,
-} from './shapes.ts';
+  PaymentStatistics,
+} from './api-types.ts';
+import { countPath, type Filters, listPath } from './filters.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -51,7 +50,7 @@ export function paymentTotalsQuery(filters: Filters) {
     queryKey: ['payments', 'totals', { ...filters, sort: undefined }],
     queryFn: async ({ signal }) => {
       await nextPaint();
-      return call<PaymentTotals>('GET', countPath(filters), { signal });
+      return call<PaymentPage>('GET', countPath(filters), { signal });
     },
   });
 }
@@ -61,7 +60,8 @@ const REFRESH_MS = 15_000;
 export function statisticsQuery(from: string | undefined) {
   return queryOptions({
     queryKey: ['statistics', from],
-    queryFn: ({ signal }) => call<Statistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
+    queryFn: ({ signal }) =>
+      call<PaymentStatistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
     refetchInterval: REFRESH_MS,
     placeholderData: keepPreviousData,
   });
@@ -69,7 +69,7 @@ export function statisticsQuery(from: string | undefined) {
 
 export const attentionQuery = queryOptions({
   queryKey: ['attention'],
-  queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
+  queryFn: ({ signal }) => call<AttentionCounts>('GET', '/v1/statistics/attention', { signal }),
   refetchInterval: REFRESH_MS,
 });
 
@@ -77,32 +77,32 @@ export function merchantQuery(merchantId: string) {
   return queryOptions({
     queryKey: ['merchants', 'one', merchantId],
     queryFn: ({ signal }) =>
-      call<{ merchant: MerchantDetails }>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}`, { signal }),
+      call<{ merchant: Merchant }>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}`, { signal }),
   });
 }
 
 /** A constant, because a new list would cause a render. */
-const NO_MERCHANTS: readonly Merchant[] = [];
+const NO_MERCHANTS: readonly ListedMerchant[] = [];
 
-export function useMerchants(): readonly Merchant[] {
+export function useMerchants(): readonly ListedMerchant[] {
   const enabled = useMay('merchants:read');
   const { data } = useQuery({
     queryKey: ['merchants'],
     enabled,
     staleTime: 60_000,
-    queryFn: ({ signal }) => call<{ merchants: Merchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
+    queryFn: ({ signal }) => call<{ merchants: ListedMerchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
   });
   return data?.merchants ?? NO_MERCHANTS;
 }
 
-const NO_ASSETS: readonly PayableAsset[] = [];
+const NO_ASSETS: readonly Asset[] = [];
 
 /** The assets that payers can pay with at present. */
-export function useAssets(): readonly PayableAsset[] {
+export function useAssets(): readonly Asset[] {
   const { data } = useQuery({
     queryKey: ['assets'],
     staleTime: 60_000,
-    queryFn: ({ signal }) => call<{ assets: PayableAsset[] }>('GET', '/v1/assets', { signal }),
+    queryFn: ({ signal }) => call<{ assets: Asset[] }>('GET', '/v1/assets', { signal }),
   });
   return data?.assets ?? NO_ASSETS;
 }

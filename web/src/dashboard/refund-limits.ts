@@ -1,6 +1,6 @@
 import { decimalText } from '../../../src/domain/money.ts';
 import { typedUnits } from '../../../src/domain/typed-amount.ts';
-import type { RefundLimit } from './shapes.ts';
+import type { RefundLimit } from './api-types.ts';
 
 /** The currencies with a field in the form. The API accepts every unit; limits in other units stay as they are. */
 export const LIMIT_CURRENCIES = ['USD', 'EUR'] as const;

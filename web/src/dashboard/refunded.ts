@@ -1,18 +1,18 @@
-import type { PaymentDetails, Refund } from './shapes.ts';
+import type { Payment, PaymentRefund } from './api-types.ts';
 
 /** The part of the price that these refunds return. */
-export function sumOf(refunds: readonly Pick<Refund, 'priceAmount'>[]): bigint {
+export function sumOf(refunds: readonly Pick<PaymentRefund, 'priceAmount'>[]): bigint {
   return refunds.reduce((sum, { priceAmount }) => sum + BigInt(priceAmount.value), 0n);
 }
 
 /** The part of the price that can be refunded, as the gateway reports it. */
-export function leftToRefund({ refundable }: Pick<PaymentDetails, 'refundable'>): bigint {
+export function leftToRefund({ refundable }: Pick<Payment, 'refundable'>): bigint {
   return BigInt(refundable?.priceAmount.value ?? 0);
 }
 
 /** The request for a refund. It names the amount that the person confirmed, because the refundable rest may change meanwhile. */
 export function refundRequest(
-  { id: paymentId, amount: { unit } }: Pick<PaymentDetails, 'id' | 'amount'>,
+  { id: paymentId, amount: { unit } }: Pick<Payment, 'id' | 'amount'>,
   { units, reason }: { readonly units: bigint; readonly reason: string },
 ) {
   const note = reason.trim() === '' ? {} : { reason: reason.trim() };

@@ -7,11 +7,11 @@ import {
   Navigate,
   Outlet,
 } from '@tanstack/react-router';
+import type { CurrentSession } from './api-types.ts';
 import { dayAt, FIRST_PERIOD, lastDays } from './days.ts';
 import { readFilters, readStatus } from './filters.ts';
-import { PAYOUT_STATUSES, REFUND_STATUSES } from './outgoing-shapes.ts';
 import { attentionQuery, hasPartner, paymentsQuery, sessionQuery, statisticsQuery } from './queries.ts';
-import { type CurrentSession, LATE_STATUSES } from './shapes.ts';
+import { LATE_STATUSES, PAYOUT_STATUSES, REFUND_STATUSES } from './statuses.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
 import { usePagesSeen } from './ui/pages.ts';

@@ -66,7 +66,7 @@ export async function restorePayment(
   });
 }
 
-const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
+export const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
 
 /** The merchant whose destination is the recipient, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {

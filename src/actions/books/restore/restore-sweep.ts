@@ -19,7 +19,7 @@ import { moveLocked } from '../../paying/move-locked.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import { hasOwnSeal, type SweptEvent } from '../audit/paid-event.ts';
-import { makePayment } from './restore-payment.ts';
+import { makePayment, NO_MERCHANT } from './restore-payment.ts';
 import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 
 /**
@@ -79,8 +79,6 @@ export async function restoreSweeps(
     return 'rebuilt' as const;
   });
 }
-
-const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
 
 /** The merchant with this destination (CAIP-10) for the asset, if there is exactly one. */
 async function merchantAt(tx: Tx, destination: string, asset: string): Promise<string | undefined> {

@@ -136,7 +136,7 @@ function legOf(
   return { ...place, asset, from, to, amount, fromPlace: placeOf(from), toPlace: placeOf(to) };
 }
 
-/** Only events of items that the gateway has written. A stranger's item explains no transfer. */
+/** An event in the form that `ownerOf` takes. None if the gateway has no such item: a stranger's item explains no transfer. */
 function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   const { collector, feeAccount, commitment, asset, recipient, payer } = event;
   if (collector === null || feeAccount === null) return [];

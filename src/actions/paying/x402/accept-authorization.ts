@@ -1,7 +1,7 @@
 import type { Chain } from '../../../chains/chain.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
 import type { Registry } from '../../../chains/registry.ts';
-import { checksumAddress } from '../../../domain/caip.ts';
+import { checksumAddress, isSameAddress } from '../../../domain/caip.ts';
 import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
@@ -169,7 +169,7 @@ async function findKnown(
   if (isRepeated) return 'same';
   const named = taken.find(({ authorization }) => authorization?.identifier === (paying.identifier ?? null));
   if (named === undefined) return undefined;
-  return named.payer.toLowerCase() === paying.from ? 'same' : 'conflict';
+  return isSameAddress(named.payer, paying.from) ? 'same' : 'conflict';
 }
 
 function isTaken({ authorization, state }: StoredItem): boolean {

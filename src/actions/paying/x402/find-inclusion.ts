@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../../chains/chain.ts';
+import { unlessUnavailable } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
@@ -20,10 +20,7 @@ export async function findInclusion(
   const seen = await findTransferOf(db.sql, { network, commitment, asset, sender: payer, amount });
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
-  const shown = await askTransfers(chain, hash).catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
-  });
+  const shown = await unlessUnavailable(askTransfers(chain, hash));
   const isShown = shown?.transfers.some(
     (each) => each.to === address && each.from === payer && each.asset === asset && each.amount === amount,
   );

@@ -57,8 +57,9 @@ function partsOf(
 }
 
 /**
- * Assigns the late money of the older version, in its order, to the unexpected lots, in theirs. A row with exactly one lot is
- * linked to it, unless its return has begun. The result is the ids of the other lots, which must not be reported again.
+ * Finds the unexpected lots that the older version has already reported as late money: the first row takes the first lots of its
+ * asset, and so on. A row with exactly one lot is linked to it, unless its return has begun. Returns the ids of the lots that are
+ * not linked. They must not be reported again.
  */
 async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
   const queue = lots.filter(({ reason }) => reason !== null);

@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { Passkey, Session } from '../api-types.ts';
 import { addPasskey, deviceName, offersPasskeys } from '../passkeys.ts';
 import { sessionQuery, useSession } from '../queries.ts';
-import type { Passkey, SessionRow } from '../shapes.ts';
 import { Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { passkeyProblem } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
@@ -93,7 +93,7 @@ function Sessions() {
   const { problem, run } = useChange();
   const { data } = useQuery({
     queryKey: ['sessions'],
-    queryFn: ({ signal }) => call<{ sessions: SessionRow[] }>('GET', '/v1/sessions', { signal }),
+    queryFn: ({ signal }) => call<{ sessions: Session[] }>('GET', '/v1/sessions', { signal }),
   });
   const end = (id: string) =>
     run(async () => {

@@ -1,6 +1,6 @@
 import { clamp } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
-import type { AuditPage } from '../shapes.ts';
+import type { AuditLogPage as Page } from '../api-types.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';
@@ -10,7 +10,7 @@ import { useWords } from '../words.ts';
 export function AuditLogPage() {
   const words = useWords();
   useTitle(words.auditLog);
-  const log = usePages<AuditPage>(['audit-log'], (cursor) => `/v1/audit-log${queryText({ limit: 50, cursor })}`);
+  const log = usePages<Page>(['audit-log'], (cursor) => `/v1/audit-log${queryText({ limit: 50, cursor })}`);
   const entries = log.data?.pages.flatMap((page) => page.entries);
   return (
     <>

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { queryText } from '../api.ts';
-import type { EventPage, LoggedEvent } from '../shapes.ts';
+import type { Event, EventPage } from '../api-types.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';
@@ -51,7 +51,7 @@ export function EventsPage() {
   );
 }
 
-function EventRow({ event }: { readonly event: LoggedEvent }) {
+function EventRow({ event }: { readonly event: Event }) {
   return (
     <li className="folded">
       <details>

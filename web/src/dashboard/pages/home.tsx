@@ -3,10 +3,10 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
+import type { PaymentStatistics, Volume } from '../api-types.ts';
 import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
 import { formatMajor } from '../major-amount.ts';
 import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
-import type { Statistics, Volume } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { BarChart, Shares } from '../ui/charts.tsx';
 import { Notice, PageHead, useTitle } from '../ui/parts.tsx';
@@ -49,7 +49,7 @@ export function HomePage() {
   );
 }
 
-function Overview({ statistics, days }: { readonly statistics: Statistics; readonly days: number }) {
+function Overview({ statistics, days }: { readonly statistics: PaymentStatistics; readonly days: number }) {
   const words = useWords();
   const style = usePageState();
   const { locale } = style;
@@ -153,7 +153,7 @@ function Tile({ name, value, note }: TileProps) {
 }
 
 interface VolumeProps {
-  readonly statistics: Statistics;
+  readonly statistics: PaymentStatistics;
   readonly days: number;
   readonly main: Volume;
 }
@@ -176,7 +176,7 @@ function VolumeChart({ statistics, days, main }: VolumeProps) {
 }
 
 /** The currency that has volume on the most days. */
-function mainVolume({ volume, days }: Statistics): Volume | undefined {
+function mainVolume({ volume, days }: PaymentStatistics): Volume | undefined {
   const daysOf = (each: Volume) => days.filter((day) => Number(volumeIn(day.volume, each).amount) > 0).length;
   return volume.toSorted((a, b) => daysOf(b) - daysOf(a))[0];
 }
@@ -187,9 +187,9 @@ const STEP_WORDS = {
   options: 'stepOptions',
   signed: 'stepSigned',
   paid: 'stepPaid',
-} as const satisfies Record<keyof Statistics['steps'], keyof Strings>;
+} as const satisfies Record<keyof PaymentStatistics['steps'], keyof Strings>;
 
-function stepShares(words: Strings, { steps }: Statistics) {
+function stepShares(words: Strings, { steps }: PaymentStatistics) {
   return (Object.keys(STEP_WORDS) as (keyof typeof STEP_WORDS)[]).map((step) => ({
     key: step,
     name: words[STEP_WORDS[step]],
@@ -200,7 +200,7 @@ function stepShares(words: Strings, { steps }: Statistics) {
 
 const MOST_ASSETS = 6;
 
-function assetShares({ assets }: Statistics) {
+function assetShares({ assets }: PaymentStatistics) {
   const total = assets.reduce((sum, { payments }) => sum + payments, 0);
   return assets.slice(0, MOST_ASSETS).map(({ asset, symbol, networkName, payments }) => ({
     key: asset,

@@ -4,8 +4,8 @@ import { Fill } from '../../shared/fill.tsx';
 import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
+import type { ApiKey, ApiKeyPage } from '../api-types.ts';
 import { useMay, useMerchants } from '../queries.ts';
-import type { ApiKey } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
 import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
@@ -23,6 +23,7 @@ const KEY_WORDS = {
   revoked: ['keyRevoked', 'badge-failed'],
 } as const satisfies Record<ApiKey['status'], readonly [keyof Strings, string]>;
 
+/** Like the list of webhooks, with other rows, dialogs and filters: one component for both would only pass its parts on. */
 export function KeysPage() {
   const words = useWords();
   const mayIssue = useMay('keys:write');
@@ -30,7 +31,7 @@ export function KeysPage() {
   const [secret, setSecret] = useState<string>();
   const [showsEnded, setShowsEnded] = useState(false);
   useTitle(words.apiKeys);
-  const list = usePages<{ apiKeys: ApiKey[]; nextCursor: string | null }>(
+  const list = usePages<ApiKeyPage>(
     ['keys', showsEnded],
     (cursor) => `/v1/api-keys${queryText({ limit: 100, cursor, ...(!showsEnded && { inForce: 'true' }) })}`,
   );

@@ -1,9 +1,10 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { clamp } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
+import type { LateMoney, LateMoneyPage as Page } from '../api-types.ts';
 import { useLivePayments } from '../follow.ts';
 import { useMerchants } from '../queries.ts';
-import { LATE_STATUSES, type LateMoney, type LateMoneyPage as Page } from '../shapes.ts';
+import { LATE_STATUSES } from '../statuses.ts';
 import { LATE_WORDS, LateRow } from '../ui/late-money.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { StatusList } from '../ui/status-list.tsx';

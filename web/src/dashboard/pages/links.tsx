@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
+import type { PaymentLink, PaymentLinkPage } from '../api-types.ts';
 import { useMay } from '../queries.ts';
-import type { PaymentLink } from '../shapes.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { useMerchantChoice } from '../ui/merchant-select.tsx';
 import { NewLinkDialog } from '../ui/new-link.tsx';
@@ -14,11 +14,6 @@ import { QrCode } from '../ui/qr-code.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useWords } from '../words.ts';
 
-interface Page {
-  readonly paymentLinks: readonly PaymentLink[];
-  readonly nextCursor: string | null;
-}
-
 export function LinksPage() {
   const words = useWords();
   const { merchantId, select } = useMerchantChoice();
@@ -26,7 +21,7 @@ export function LinksPage() {
   const [isAdding, setAdding] = useState(false);
   const [shown, setShown] = useState<PaymentLink>();
   useTitle(words.paymentLinks);
-  const list = usePages<Page>(
+  const list = usePages<PaymentLinkPage>(
     ['links', merchantId],
     (cursor) => `/v1/payment-links${queryText({ limit: 50, cursor })}`,
     { merchant: { id: merchantId } },

@@ -3,8 +3,8 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { ListedMerchant, SettlementDestination } from '../api-types.ts';
 import { merchantQuery, useAssets, useMay } from '../queries.ts';
-import type { Destination, MerchantRow } from '../shapes.ts';
 import { AcceptedSection } from '../ui/accepted-assets.tsx';
 import { BrandingSection } from '../ui/branding.tsx';
 import { ListState } from '../ui/list-state.tsx';
@@ -18,7 +18,7 @@ export function MerchantPage() {
   const { merchantId } = useParams({ from: '/shell/merchants/$merchantId' });
   const mayEdit = useMay('merchants:write');
   const mayAdd = useMay('destinations:write');
-  const [asked, setAsked] = useState<'edit' | 'add' | MerchantRow['status']>();
+  const [asked, setAsked] = useState<'edit' | 'add' | ListedMerchant['status']>();
   const close = () => setAsked(undefined);
   const { data, error } = useQuery(merchantQuery(merchantId));
   const merchant = data?.merchant;
@@ -35,7 +35,7 @@ export function MerchantPage() {
             <bdi>{clamp(merchant.name, 60)}</bdi> <MerchantBadge status={merchant.status} />
           </h1>
           <p className="soft">
-            <bdi>{clamp(merchant.email, 80)}</bdi>
+            <bdi>{clamp(merchant.email ?? '', 80)}</bdi>
           </p>
         </div>
         <div className="page-actions">
@@ -96,7 +96,7 @@ export function MerchantPage() {
 
 interface RowProps {
   readonly merchantId: string;
-  readonly destination: Destination;
+  readonly destination: SettlementDestination;
 }
 
 function DestinationRow({ merchantId, destination }: RowProps) {

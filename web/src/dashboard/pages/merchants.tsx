@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
+import type { MerchantPage } from '../api-types.ts';
 import { useMay, useSession } from '../queries.ts';
-import type { MerchantRow } from '../shapes.ts';
 import { Form } from '../ui/form.tsx';
 import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantFields } from '../ui/merchant-fields.tsx';
@@ -13,11 +13,6 @@ import { Dialog, FormEnd, MerchantBadge, PageHead, useTitle } from '../ui/parts.
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
-interface Page {
-  readonly merchants: readonly MerchantRow[];
-  readonly nextCursor: string | null;
-}
-
 export function MerchantsPage() {
   const words = useWords();
   const { merchant } = useSession();
@@ -25,7 +20,10 @@ export function MerchantsPage() {
   const mayAdd = useMay('merchants:write') && merchant === null;
   const [isAdding, setAdding] = useState(false);
   useTitle(words.merchants);
-  const list = usePages<Page>(['merchants', 'list'], (cursor) => `/v1/merchants${queryText({ limit: 50, cursor })}`);
+  const list = usePages<MerchantPage>(
+    ['merchants', 'list'],
+    (cursor) => `/v1/merchants${queryText({ limit: 50, cursor })}`,
+  );
   const rows = list.data?.pages.flatMap((page) => page.merchants);
   return (
     <>
@@ -47,7 +45,7 @@ export function MerchantsPage() {
               <Link to="/merchants/$merchantId" params={{ merchantId: id }}>
                 <bdi>{clamp(name, 60)}</bdi>
               </Link>
-              <bdi className="soft small">{clamp(email, 80)}</bdi>
+              <bdi className="soft small">{clamp(email ?? '', 80)}</bdi>
             </span>
             <MerchantBadge status={status} />
           </li>

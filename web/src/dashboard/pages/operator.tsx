@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import type { GatewayStatus, NetworkState } from '../gateway-shapes.ts';
+import type { GatewayState, NetworkState } from '../api-types.ts';
 import { ListState } from '../ui/list-state.tsx';
 import { NetworkCard } from '../ui/network-card.tsx';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';
@@ -15,7 +15,7 @@ export function OperatorPage() {
   useTitle(words.operator);
   const status = useQuery({
     queryKey: ['operator', 'status'],
-    queryFn: ({ signal }) => call<GatewayStatus>('GET', '/v1/operator/status', { signal }),
+    queryFn: ({ signal }) => call<GatewayState>('GET', '/v1/operator/status', { signal }),
     refetchInterval: REFRESH_MS,
   });
   const networks = useQuery({
@@ -42,7 +42,7 @@ export function OperatorPage() {
 }
 
 interface StatusProps {
-  readonly status: GatewayStatus;
+  readonly status: GatewayState;
 }
 
 /** Alerts and freezes, which need a person's attention. */

@@ -6,12 +6,12 @@ import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { Payment, PaymentTimeline, SignedReceipt } from '../api-types.ts';
 import { download } from '../export-file.ts';
 import { useLivePayments } from '../follow.ts';
 import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
-import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
 import { useAcceptedNames } from '../ui/accepted-assets.tsx';
 import { LateMoneyList } from '../ui/late-money.tsx';
 import { ListState } from '../ui/list-state.tsx';
@@ -30,27 +30,27 @@ export function PaymentPage() {
   const path = `/v1/payments/${encodeURIComponent(paymentId)}`;
   const { data: payment, error } = useQuery({
     queryKey: ['payments', 'one', paymentId],
-    queryFn: ({ signal }) => call<PaymentDetails>('GET', path, { merchantId, signal }),
+    queryFn: ({ signal }) => call<Payment>('GET', path, { merchantId, signal }),
   });
   const { data: timeline } = useQuery({
     queryKey: ['payments', 'timeline', paymentId],
-    queryFn: ({ signal }) => call<Timeline>('GET', `${path}/timeline`, { merchantId, signal }),
+    queryFn: ({ signal }) => call<PaymentTimeline>('GET', `${path}/timeline`, { merchantId, signal }),
     // New blocks cause no events, so the timeline is polled.
     refetchInterval: ({ state }) => (state.data?.waiting == null ? false : 5_000),
   });
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
   useTitle(payment === undefined ? words.payments : amount);
   if (payment === undefined) return <ListState error={error} />;
-  return <Payment payment={payment} amount={amount} timeline={timeline} />;
+  return <LoadedPayment payment={payment} amount={amount} timeline={timeline} />;
 }
 
 interface PaymentProps {
-  readonly payment: PaymentDetails;
+  readonly payment: Payment;
   readonly amount: string;
-  readonly timeline: Timeline | undefined;
+  readonly timeline: PaymentTimeline | undefined;
 }
 
-function Payment({ payment, amount, timeline }: PaymentProps) {
+function LoadedPayment({ payment, amount, timeline }: PaymentProps) {
   const words = useWords();
   const times = useTimes();
   const receipt = useReceipt(payment);
@@ -128,8 +128,8 @@ function TransactionLink({
 }
 
 interface FactsProps {
-  readonly payment: PaymentDetails;
-  readonly receipt: Receipt | undefined;
+  readonly payment: Payment;
+  readonly receipt: SignedReceipt | undefined;
 }
 
 function Facts({ payment, receipt }: FactsProps) {
@@ -202,11 +202,11 @@ function Facts({ payment, receipt }: FactsProps) {
 }
 
 /** The receipt as a file. Anybody can verify it with the chain and the operator's public keys. */
-function saveReceipt(paymentId: string, receipt: Receipt): void {
+function saveReceipt(paymentId: string, receipt: SignedReceipt): void {
   download(new Blob([JSON.stringify(receipt, null, 2)], { type: 'application/json' }), `receipt-${paymentId}.json`);
 }
 
-function Refunds({ payment }: { readonly payment: PaymentDetails }) {
+function Refunds({ payment }: { readonly payment: Payment }) {
   const words = useWords();
   const style = usePageState();
   const { refunds = [] } = payment;
@@ -246,7 +246,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
   );
 }
 
-function Actions({ payment }: { readonly payment: PaymentDetails }) {
+function Actions({ payment }: { readonly payment: Payment }) {
   const words = useWords();
   const [asked, setAsked] = useState<'refund' | 'cancel'>();
   const mayRefund = useMay('refunds:write') && leftToRefund(payment) > 0n;
@@ -287,7 +287,7 @@ interface QuestionProps {
   readonly title: string;
   readonly text: string;
   readonly action: string;
-  readonly payment: PaymentDetails;
+  readonly payment: Payment;
   readonly send: () => Promise<unknown>;
   readonly onClose: () => void;
 }

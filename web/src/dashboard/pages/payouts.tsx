@@ -3,8 +3,9 @@ import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
-import { type ListedPayout, PAYOUT_STATUSES, type PayoutPage } from '../outgoing-shapes.ts';
+import type { Payout, PayoutPage } from '../api-types.ts';
 import { useMerchants } from '../queries.ts';
+import { PAYOUT_STATUSES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { usePages } from '../ui/pages-list.ts';
 import { Notice, Time } from '../ui/parts.tsx';
@@ -19,7 +20,7 @@ const STATUS_WORDS = {
   paid: ['payoutPaid', 'badge-succeeded'],
   refunding: ['statusRefunding', 'badge-refund'],
   refunded: ['statusRefunded', 'badge-refund'],
-} as const satisfies Record<ListedPayout['status'], readonly [keyof Strings, string]>;
+} as const satisfies Record<Payout['status'], readonly [keyof Strings, string]>;
 
 const WAIT_WORDS = {
   destination: 'waitDestination',
@@ -55,7 +56,7 @@ export function PayoutsPage() {
   );
 }
 
-function PayoutRow({ payout }: { readonly payout: ListedPayout }) {
+function PayoutRow({ payout }: { readonly payout: Payout }) {
   const words = useWords();
   const style = usePageState();
   const times = useTimes();

@@ -3,9 +3,10 @@ import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { clamp, shortAccount } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
+import type { Refund, RefundPage } from '../api-types.ts';
 import { useLivePayments } from '../follow.ts';
-import { type ListedRefund, REFUND_STATUSES, type RefundPage } from '../outgoing-shapes.ts';
 import { useMay, useMerchants } from '../queries.ts';
+import { REFUND_STATUSES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { usePages } from '../ui/pages-list.ts';
 import { Code, Notice, problemOf, Time, waitText } from '../ui/parts.tsx';
@@ -45,7 +46,7 @@ export function RefundsPage() {
   );
 }
 
-function RefundRow({ refund }: { readonly refund: ListedRefund }) {
+function RefundRow({ refund }: { readonly refund: Refund }) {
   const words = useWords();
   const style = usePageState();
   const merchants = useMerchants();
@@ -88,7 +89,7 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   );
 }
 
-function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
+function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: Refund }) {
   const words = useWords();
   const times = useTimes();
   const style = usePageState();

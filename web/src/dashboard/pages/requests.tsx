@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { clamp, fill } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
-import type { RequestPage } from '../shapes.ts';
+import type { RequestLogPage } from '../api-types.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';
@@ -14,7 +14,7 @@ export function RequestsPage() {
   const words = useWords();
   const [isErrorsOnly, setErrorsOnly] = useState(false);
   useTitle(words.requests);
-  const list = usePages<RequestPage>(
+  const list = usePages<RequestLogPage>(
     ['requests', isErrorsOnly],
     (cursor) => `/v1/request-log${queryText({ limit: 50, cursor, onlyErrors: isErrorsOnly ? 'true' : undefined })}`,
     { refreshMs: REFRESH_MS },

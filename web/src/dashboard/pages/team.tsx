@@ -3,9 +3,10 @@ import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
+import type { Person, PersonLink, PersonPage, Role } from '../api-types.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
-import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
+import { ROLES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
 import { Form } from '../ui/form.tsx';
@@ -26,7 +27,7 @@ const ROLE_WORDS = {
   cashier: ['roleCashier', 'roleCashierText'],
 } as const satisfies Record<Role, readonly [keyof Strings, keyof Strings]>;
 
-type Shown = { readonly person: Person; readonly link: OneTimeLink };
+type Shown = { readonly person: Person; readonly link: PersonLink };
 
 export function TeamPage() {
   const words = useWords();
@@ -34,10 +35,7 @@ export function TeamPage() {
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Shown>();
   useTitle(words.team);
-  const list = usePages<{ people: Person[]; nextCursor: string | null }>(
-    ['people'],
-    (cursor) => `/v1/people${queryText({ limit: 100, cursor })}`,
-  );
+  const list = usePages<PersonPage>(['people'], (cursor) => `/v1/people${queryText({ limit: 100, cursor })}`);
   const people = list.data?.pages.flatMap((page) => page.people);
   return (
     <>
@@ -89,7 +87,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   const close = () => setAsked(undefined);
   const relink = () =>
     run(async () => {
-      const { link } = await call<{ link: OneTimeLink }>('POST', `/v1/people/${person.id}/link?language=${locale}`);
+      const { link } = await call<{ link: PersonLink }>('POST', `/v1/people/${person.id}/link?language=${locale}`);
       onLink({ person, link });
     });
   const remove = () =>

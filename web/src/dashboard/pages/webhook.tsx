@@ -2,18 +2,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
-import type { Delivery, Endpoint } from '../shapes.ts';
+import type { DeliveryPage, WebhookEndpoint } from '../api-types.ts';
 import { DeliveryBadge } from '../ui/delivery-badge.tsx';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
-
-interface Page {
-  readonly deliveries: readonly Delivery[];
-  readonly nextCursor: string | null;
-}
 
 /** Deliveries cause no events, so they are polled. */
 const REFRESH_MS = 5_000;
@@ -26,9 +21,9 @@ export function WebhookPage() {
   const { isRunning, problem, run } = useChange();
   const { data, error } = useQuery({
     queryKey: ['webhooks', endpointId],
-    queryFn: ({ signal }) => call<{ webhookEndpoint: Endpoint }>('GET', path, { signal }),
+    queryFn: ({ signal }) => call<{ webhookEndpoint: WebhookEndpoint }>('GET', path, { signal }),
   });
-  const list = usePages<Page>(
+  const list = usePages<DeliveryPage>(
     ['webhooks', endpointId, 'deliveries'],
     (cursor) => `${path}/deliveries${queryText({ limit: 50, cursor })}`,
     { refreshMs: REFRESH_MS },

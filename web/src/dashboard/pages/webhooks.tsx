@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import type { Endpoint } from '../shapes.ts';
+import type { WebhookEndpoint } from '../api-types.ts';
 import { Form } from '../ui/form.tsx';
 import { ListState } from '../ui/list-state.tsx';
 import { Dialog, EndpointBadge, Field, FormEnd, PageHead, useTitle } from '../ui/parts.tsx';
@@ -19,7 +19,7 @@ export function WebhooksPage() {
   useTitle(words.webhooks);
   const { data, error } = useQuery({
     queryKey: ['webhooks'],
-    queryFn: ({ signal }) => call<{ webhookEndpoints: Endpoint[] }>('GET', '/v1/webhook-endpoints', { signal }),
+    queryFn: ({ signal }) => call<{ webhookEndpoints: WebhookEndpoint[] }>('GET', '/v1/webhook-endpoints', { signal }),
   });
   return (
     <>

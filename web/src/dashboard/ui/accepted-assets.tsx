@@ -4,8 +4,8 @@ import { type AcceptedAssets, acceptedByAll, accepts } from '../../../../src/dom
 import { fill } from '../../shared/text.ts';
 import { type AssetGroup, everything, groupsOf, namedIn, switched } from '../accepted.ts';
 import { call } from '../api.ts';
+import type { Merchant } from '../api-types.ts';
 import { merchantQuery, useAssets, useMay } from '../queries.ts';
-import type { MerchantDetails } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 import { currentIn, Difference } from './difference.tsx';
 import { Form } from './form.tsx';
@@ -179,13 +179,13 @@ export function AcceptedForm({ initial, limit, save }: FormProps) {
 }
 
 /** The merchant's own list, within the partner's. */
-export function AcceptedSection({ merchant }: { readonly merchant: MerchantDetails }) {
+export function AcceptedSection({ merchant }: { readonly merchant: Merchant }) {
   const words = useWords();
   const mayEdit = useMay('merchants:write');
   const limit = usePartnerAccepted();
   const save = async (acceptedAssets: AcceptedAssets, seen: AcceptedAssets) => {
     const body = { acceptedAssets, ifUnchanged: { acceptedAssets: seen } };
-    const { merchant: changed } = await call<{ merchant: MerchantDetails }>('PATCH', `/v1/merchants/${merchant.id}`, {
+    const { merchant: changed } = await call<{ merchant: Merchant }>('PATCH', `/v1/merchants/${merchant.id}`, {
       body,
     });
     return changed.acceptedAssets;

@@ -4,8 +4,8 @@ import { accentProblem, parseColour } from '../../../../src/domain/accent.ts';
 import { MAX_LOGO_BYTES } from '../../../../src/domain/picture.ts';
 import { fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { Branding, ListedMerchant } from '../api-types.ts';
 import { useMay } from '../queries.ts';
-import type { Branding, MerchantRow } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { BrandPreviews } from './brand-preview.tsx';
 import { currentIn, Difference } from './difference.tsx';
@@ -16,7 +16,7 @@ import { problemText } from './problem-text.ts';
 import { useChange } from './use-change.ts';
 
 interface SectionProps {
-  readonly merchant: MerchantRow;
+  readonly merchant: ListedMerchant;
 }
 
 export function BrandingSection({ merchant }: SectionProps) {

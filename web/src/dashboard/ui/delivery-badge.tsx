@@ -1,4 +1,4 @@
-import type { Delivery } from '../shapes.ts';
+import type { WebhookDelivery } from '../api-types.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
 
@@ -6,9 +6,9 @@ const DELIVERY_WORDS = {
   pending: ['deliveryPending', 'badge-processing'],
   succeeded: ['deliverySucceeded', 'badge-succeeded'],
   failed: ['deliveryFailed', 'badge-failed'],
-} as const satisfies Record<Delivery['status'], readonly [keyof Strings, string]>;
+} as const satisfies Record<WebhookDelivery['status'], readonly [keyof Strings, string]>;
 
-export function DeliveryBadge({ status }: Pick<Delivery, 'status'>) {
+export function DeliveryBadge({ status }: Pick<WebhookDelivery, 'status'>) {
   const words = useWords();
   const [word, style] = DELIVERY_WORDS[status];
   return <span className={`badge ${style}`}>{words[word]}</span>;

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import type { Person, SessionRow } from '../shapes.ts';
+import type { Person, Session } from '../api-types.ts';
 import { useWords } from '../words.ts';
 import { Dialog, Notice, Time } from './parts.tsx';
 import { problemText } from './problem-text.ts';
@@ -15,7 +15,7 @@ export function DevicesDialog({ person, onClose }: { readonly person: Person; re
   const queryKey = ['devices', person.id];
   const { data, error } = useQuery({
     queryKey,
-    queryFn: ({ signal }) => call<{ sessions: SessionRow[] }>('GET', `/v1/sessions?personId=${person.id}`, { signal }),
+    queryFn: ({ signal }) => call<{ sessions: Session[] }>('GET', `/v1/sessions?personId=${person.id}`, { signal }),
   });
   const end = (id: string) =>
     run(async () => {

@@ -4,8 +4,8 @@ import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { LateMoney, Payment } from '../api-types.ts';
 import { useMay } from '../queries.ts';
-import type { LateMoney, PaymentDetails } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 import { AccountField, accountIn } from './account-field.tsx';
@@ -30,7 +30,7 @@ const REASON_WORDS = {
 } as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
 /** A payment's late money, and buttons to return it. Renders nothing if there is none. */
-export function LateMoneyList({ payment }: { readonly payment: PaymentDetails }) {
+export function LateMoneyList({ payment }: { readonly payment: Payment }) {
   const words = useWords();
   const { id, merchantId } = payment;
   const { data } = useQuery({

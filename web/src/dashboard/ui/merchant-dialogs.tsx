@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { ListedMerchant, Merchant, SettlementDestination } from '../api-types.ts';
 import { useAssets } from '../queries.ts';
-import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
 import { AccountField, accountIn } from './account-field.tsx';
@@ -15,12 +15,12 @@ import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
 interface DialogProps {
-  readonly merchant: MerchantDetails;
+  readonly merchant: Merchant;
   readonly onClose: () => void;
 }
 
 /** The merchant's values that somebody else has saved meanwhile. */
-type Current = Pick<MerchantRow, 'name' | 'email'>;
+type Current = Pick<ListedMerchant, 'name' | 'email'>;
 
 export function EditDialog({ merchant, onClose }: DialogProps) {
   const words = useWords();
@@ -54,11 +54,11 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
           <Difference
             rows={[
               { label: words.name, from: clamp(before.name, 80), to: clamp(seen.name, 80) },
-              { label: words.contactEmail, from: clamp(before.email, 80), to: clamp(seen.email, 80) },
+              { label: words.contactEmail, from: clamp(before.email ?? '', 80), to: clamp(seen.email ?? '', 80) },
             ]}
           />
         )}
-        <MerchantFields name={before.name} email={before.email} />
+        <MerchantFields name={before.name} email={before.email ?? ''} />
         <FormEnd
           label={isConflict ? words.overwrite : words.save}
           isRunning={isRunning}
@@ -74,9 +74,9 @@ const STATUS_TEXTS = {
   active: ['activateTitle', 'activateText', 'activate'],
   inactive: ['deactivateTitle', 'deactivateText', 'deactivate'],
   suspended: ['suspendTitle', 'suspendText', 'suspend'],
-} as const satisfies Record<MerchantRow['status'], readonly [keyof Strings, keyof Strings, keyof Strings]>;
+} as const satisfies Record<ListedMerchant['status'], readonly [keyof Strings, keyof Strings, keyof Strings]>;
 
-export function StatusDialog({ merchant, to, onClose }: DialogProps & { readonly to: MerchantRow['status'] }) {
+export function StatusDialog({ merchant, to, onClose }: DialogProps & { readonly to: ListedMerchant['status'] }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
@@ -144,7 +144,7 @@ export function ChangeDestinationDialog({
   onClose,
 }: {
   readonly merchantId: string;
-  readonly destination: Destination;
+  readonly destination: SettlementDestination;
   readonly onClose: () => void;
 }) {
   const words = useWords();

@@ -3,22 +3,22 @@ import { Fragment, type ReactNode } from 'react';
 import { type Amount, formatAmount } from '../../shared/money.ts';
 import { clamp, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { Payment, SignedReceipt } from '../api-types.ts';
 import { moneyPath, type Stop as PathStop } from '../money-path.ts';
 import { useMerchants } from '../queries.ts';
-import type { PaymentDetails, Receipt } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 
-export function useReceipt(payment: PaymentDetails) {
+export function useReceipt(payment: Payment) {
   return useQuery({
     queryKey: ['payments', 'receipt', payment.id],
     enabled: payment.status === 'succeeded',
     queryFn: ({ signal }) =>
-      call<Receipt>('GET', `/v1/payments/${payment.id}/receipt`, { merchantId: payment.merchantId, signal }),
+      call<SignedReceipt>('GET', `/v1/payments/${payment.id}/receipt`, { merchantId: payment.merchantId, signal }),
   }).data;
 }
 
 /** Shows the path of the money: from the payer through the Collector or a deposit address to the merchant, and the fee. */
-export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetails; readonly receipt: Receipt }) {
+export function MoneyFlow({ payment, receipt }: { readonly payment: Payment; readonly receipt: SignedReceipt }) {
   const words = useWords();
   const style = usePageState();
   const merchant = useMerchants().find(({ id }) => id === payment.merchantId);

@@ -1,5 +1,5 @@
 import { clamp, fill } from '../../shared/text.ts';
-import type { NetworkState } from '../gateway-shapes.ts';
+import type { NetworkState } from '../api-types.ts';
 import { useWords } from '../words.ts';
 import { Code, Notice } from './parts.tsx';
 

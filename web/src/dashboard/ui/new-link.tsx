@@ -4,7 +4,7 @@ import type { AcceptedAssets } from '../../../../src/domain/accepted-assets.ts';
 import { MAX_LINK_PICTURE_BYTES } from '../../../../src/domain/picture.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { call } from '../api.ts';
-import type { PaymentLink } from '../shapes.ts';
+import type { PaymentLink } from '../api-types.ts';
 import { usePageState, useWords } from '../words.ts';
 import { AcceptedSwitches, useMerchantAccepted } from './accepted-assets.tsx';
 import { Form } from './form.tsx';

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clamp } from '../../shared/text.ts';
 import { call, readPartner, setPartner } from '../api.ts';
-import type { PartnerRow } from '../gateway-shapes.ts';
+import type { Partner } from '../api-types.ts';
 import { useWords } from '../words.ts';
 
 /** Lets a person of the operator choose the partner whose objects are shown. */
@@ -12,7 +12,7 @@ export function PartnerChooser() {
   const navigate = useNavigate();
   const { data } = useQuery({
     queryKey: ['operator', 'partners'],
-    queryFn: ({ signal }) => call<{ partners: PartnerRow[] }>('GET', '/v1/operator/partners', { signal }),
+    queryFn: ({ signal }) => call<{ partners: Partner[] }>('GET', '/v1/operator/partners', { signal }),
     staleTime: 60_000,
   });
   const choose = async (id: string) => {

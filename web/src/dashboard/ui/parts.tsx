@@ -2,8 +2,8 @@ import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState }
 import { CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
+import type { ListedMerchant, PaymentRefund, PaymentStatus, WebhookEndpoint, WholeRefund } from '../api-types.ts';
 import { sumOf } from '../refunded.ts';
-import type { Endpoint, MerchantRow, PaymentStatus, Refund, WholeRefund } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -23,7 +23,7 @@ export function statusText(words: Strings, status: PaymentStatus): string {
 interface StatusProps {
   readonly status: PaymentStatus;
   readonly refund?: WholeRefund | undefined;
-  readonly refunds?: readonly Refund[] | undefined;
+  readonly refunds?: readonly PaymentRefund[] | undefined;
   /** The price. */
   readonly amount?: Amount | undefined;
 }
@@ -45,7 +45,7 @@ export function StatusBadge({ status, refund, refunds = [], amount }: StatusProp
 /** The `problem` of a refund that the operator vetoed. */
 const VETOED = 'vetoed';
 
-export function RefundBadge({ status, problem }: WholeRefund) {
+export function RefundBadge({ status, problem }: Pick<WholeRefund, 'status' | 'problem'>) {
   const words = useWords();
   if (problem === VETOED) return <span className="badge badge-cancelled">{words.refundVetoed}</span>;
   if (status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
@@ -89,15 +89,15 @@ const MERCHANT_WORDS = {
   active: ['merchantActive', 'badge-succeeded'],
   inactive: ['merchantInactive', 'badge-expired'],
   suspended: ['merchantSuspended', 'badge-failed'],
-} as const satisfies Record<MerchantRow['status'], readonly [keyof Strings, string]>;
+} as const satisfies Record<ListedMerchant['status'], readonly [keyof Strings, string]>;
 
-export function MerchantBadge({ status }: Pick<MerchantRow, 'status'>) {
+export function MerchantBadge({ status }: Pick<ListedMerchant, 'status'>) {
   const words = useWords();
   const [word, style] = MERCHANT_WORDS[status];
   return <span className={`badge ${style}`}>{words[word]}</span>;
 }
 
-export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
+export function EndpointBadge({ status }: Pick<WebhookEndpoint, 'status'>) {
   const words = useWords();
   const isActive = status === 'active';
   return (

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call } from '../api.ts';
+import type { Payment, PaymentDelivery } from '../api-types.ts';
 import { useMay } from '../queries.ts';
-import type { PaymentDelivery, PaymentDetails } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { Time } from './parts.tsx';
 
 /** Webhook deliveries of the payment's events. Renders nothing if there are none. */
-export function PaymentDeliveries({ payment }: { readonly payment: PaymentDetails }) {
+export function PaymentDeliveries({ payment }: { readonly payment: Payment }) {
   const words = useWords();
   const { data } = useQuery({
     queryKey: ['payments', 'deliveries', payment.id],

@@ -5,14 +5,14 @@ import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { formatAmount } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import type { Payment } from '../api-types.ts';
 import { leftToRefund, refundRequest } from '../refunded.ts';
-import type { PaymentDetails } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
 /** Refunds a part of a payment, or everything that the gateway reports as refundable. */
-export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDetails; readonly onClose: () => void }) {
+export function RefundDialog({ payment, onClose }: { readonly payment: Payment; readonly onClose: () => void }) {
   const words = useWords();
   const style = usePageState();
   const client = useQueryClient();

@@ -19,7 +19,10 @@ interface StatusListProps<Status extends string> {
   readonly rows: readonly ReactNode[] | undefined;
 }
 
-/** A page with a list whose rows have a status, and a choice of the status to show. */
+/**
+ * A page with a list whose rows have a status, and a choice of the status to show. The pages that use it repeat the names of its
+ * properties alone.
+ */
 export function StatusList<Status extends string>(props: StatusListProps<Status>) {
   const { title, text, empty, status = '', statuses, statusWords, onStatus, list, rows } = props;
   const words = useWords();

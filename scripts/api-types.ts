@@ -97,6 +97,42 @@ const QUERIES = {
   EventQuery: 'listEvents',
 };
 
+/** Components that the dashboard shows. */
+const SHOWN = [
+  'ApiKeyPage',
+  'Asset',
+  'AttentionCounts',
+  'AuditLogPage',
+  'Branding',
+  'CurrentSession',
+  'DeliveryPage',
+  'EventPage',
+  'GatewayState',
+  'LateMoneyPage',
+  'Merchant',
+  'MerchantPage',
+  'NetworkState',
+  'Partner',
+  'Passkey',
+  'Payment',
+  'PaymentDelivery',
+  'PaymentLinkPage',
+  'PaymentPage',
+  'PaymentStatistics',
+  'PaymentTimeline',
+  'PayoutPage',
+  'PersonLink',
+  'PersonPage',
+  'RefundPage',
+  'RequestLogPage',
+  'Session',
+  'SignedReceipt',
+  'WebhookEndpoint',
+];
+
+const FIRST_LINE =
+  '/** The bodies of the API. This file is generated from `openapi.json` by `scripts/api-types.ts`. */';
+
 /** Further names of the library. */
 const ALIASES = { ChangedMerchant: 'ListedMerchant', WebhookEndpointData: 'WebhookEndpoint' };
 
@@ -113,13 +149,21 @@ const EVENT_DATA = {
 const INDENT = '  ';
 const ROOT = join(import.meta.dirname, '..');
 
-if (import.meta.main) await writeSdkTypes();
+if (import.meta.main) {
+  const api: Api = JSON.parse(await readFile(join(ROOT, 'openapi.json'), 'utf8'));
+  await write('sdk/src/api-types.ts', sdkTypes(api));
+  await write('web/src/dashboard/api-types.ts', dashboardTypes(api));
+}
 
-/** Writes `sdk/src/api-types.ts`, which git ignores. A file that is current stays untouched: another process may be reading it. */
-async function writeSdkTypes(): Promise<void> {
-  const file = join(ROOT, 'sdk/src/api-types.ts');
-  const types = sdkTypes(JSON.parse(await readFile(join(ROOT, 'openapi.json'), 'utf8')));
+/** Writes a file that git ignores. A file that is current stays untouched: another process may be reading it. */
+async function write(name: string, types: string): Promise<void> {
+  const file = join(ROOT, name);
   if ((await readFile(file, 'utf8').catch(() => '')) !== types) await writeFile(file, types);
+}
+
+function dashboardTypes(api: Api): string {
+  const declared = usedBy(api, SHOWN).map((name) => declare(name, component(api, name), false));
+  return `${[FIRST_LINE, ...declared].join('\n\n')}\n`;
 }
 
 /** The types of the client library, under the names that the description of the API has. */
@@ -129,7 +173,7 @@ function sdkTypes(api: Api): string {
   const queries = Object.entries(QUERIES).map(([name, operationId]) => [name, queryOf(api, operationId)] as const);
   const used = queries.flatMap(([, query]) => namesIn(query)).filter((name) => !given.includes(name));
   return [
-    '/** The bodies of the API. This file is generated from `openapi.json` by `scripts/sdk-types.ts`. */',
+    FIRST_LINE,
     ...[...new Set([...given, ...used])].map((name) => declare(name, component(api, name), false)),
     ...taken.map((name) => declare(name, component(api, name), true)),
     ...queries.map(([name, query]) => declare(name, query, true)),
