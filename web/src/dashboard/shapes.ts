@@ -65,6 +65,8 @@ export interface Receipt {
     /** Only for a payment to a deposit address. `payer` is that address then. */
     readonly arrived?: string;
     readonly transfers?: readonly { readonly sender: string }[];
+    /** Empty before the first final sweep: the money is at the address. */
+    readonly sweeps?: readonly { readonly amount: string }[];
   };
 }
 
