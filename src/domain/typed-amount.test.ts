@@ -11,6 +11,10 @@ describe('an amount that a person types', () => {
     ['١٢٫٥', 2, 1250n],
     ['１２', 0, 12n],
     ['1.500', 3, 1500n],
+    ['1500.250', 3, 1_500_250n],
+    ['1.5', 3, 1500n],
+    ['1.50', 3, 1500n],
+    ['1.5000', 4, 15_000n],
     ['1,500', 3, undefined],
     ['1,000', 2, undefined],
     ['1.000', 2, undefined],
@@ -37,6 +41,22 @@ describe('an amount that a person types', () => {
     ['0.000001', 6, 1n],
     // One thousand of a token is not one.
     ['1,000', 6, undefined],
+    ['1.000', 6, undefined],
+    ['١٫٠٠٠', 6, undefined],
+    ['999.999', 6, undefined],
+    ['1.0', 6, 1_000_000n],
+    ['1.0000', 6, 1_000_000n],
+    ['1000', 6, 1_000_000_000n],
+    ['1234.567', 6, undefined],
+    ['1234.5670', 6, 1_234_567_000n],
+    ['1234,567', 3, undefined],
+    // Nobody begins a thousand with zero.
+    ['0.123', 6, 123_000n],
+    ['0,123', 6, 123_000n],
+    ['00.123', 6, 123_000n],
+    ['01.123', 6, 1_123_000n],
+    ['0,123', 3, 123n],
+    ['0,123', 2, undefined],
   ] as const;
   for (const [text, decimals, units] of rows) {
     it(`“${text}” with ${decimals} decimals is ${units ?? 'refused'}`, () =>

@@ -4,14 +4,17 @@ const MAX_TYPED = 80;
 
 /**
  * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. The gateway and all pages read typed amounts with this
- * function. Thousands separators are refused: `1,000` is one thousand in one country and one in another, so three digits after
- * a comma are never decimals.
+ * function. Thousands separators are refused: `1,000` and `1.000` are one thousand in some countries and one in others, so
+ * three digits after a separator are decimals only after a number that begins with zero. Units with three decimals are the
+ * exception: after a point, three digits are the usual spelling, and `1.234` has no other.
  */
 export function typedUnits(text: string, decimals: number): bigint | undefined {
   if (text.length > MAX_TYPED) return undefined;
   const latin = Array.from(text.trim(), latinDigit).join('').replace('٫', '.');
   const [, whole, mark, fraction = ''] = /^([0-9]{1,30})(?:([.,])([0-9]+))?$/.exec(latin) ?? [];
-  if (whole === undefined || fraction.length > decimals || (mark === ',' && fraction.length === 3)) return undefined;
+  const isUsual = mark === '.' && decimals === 3;
+  const isAmbiguous = fraction.length === 3 && !whole?.startsWith('0') && !isUsual;
+  if (whole === undefined || fraction.length > decimals || isAmbiguous) return undefined;
   return BigInt(whole + fraction.padEnd(decimals, '0'));
 }
 

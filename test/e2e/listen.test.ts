@@ -143,6 +143,28 @@ describe('till listen', () => {
     assert.match(listening.output(), /"events": 3,\n {2}"refused": 3/);
   });
 
+  it('says of each event that was not taken what the receiver did', async () => {
+    const answers = [500, 302];
+    const receiver = await serve((_, response) => {
+      const status = answers.shift();
+      if (status === undefined) response.destroy();
+      else response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end();
+    });
+    const listening = listen(['--forward', receiver, '--events', 'payment.created']);
+    await listening.prints('Following');
+    for (const sentence of [/refused it \(500/, /redirected, which webhooks do not follow/, /gave no answer: /]) {
+      const { paymentId } = await shop.created();
+      const lineOf = () =>
+        listening
+          .output()
+          .split('\n')
+          .find((line) => line.includes(paymentId) && line.includes('your receiver'));
+      await until('it was forwarded', () => lineOf() !== undefined);
+      assert.match(lineOf() ?? '', sentence);
+    }
+    assert.equal(await listening.stop(), 0);
+  });
+
   it('loses no event while the gateway is out of reach', async () => {
     let isAway = false;
     const proxy = await serve(async (request, response) => {

@@ -124,6 +124,7 @@ describe('lists of payments', () => {
       [{ status: Array.from({ length: 100 }, () => 'failed') }, 'status', /more than 50/],
       [{ status: Array.from({ length: 51 }, () => 'failed').join() }, 'status', /more than 50/],
       [{ token_symbol: '' }, 'token_symbol[0]', /must be the symbol of a token/],
+      [{ token_symbol: 'X'.repeat(65) }, 'token_symbol[0]', /at most 64 characters/],
       [{ token_symbol: BASE_USDC }, 'token_symbol[0]', /CAIP-19 ids are not taken/],
       [{ network: '8453' }, 'network[0]', /CAIP-2/],
       [{ network: 'eip155:1,,eip155:10' }, 'network[1]', /CAIP-2/],

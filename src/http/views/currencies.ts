@@ -1,7 +1,8 @@
+import type { PayableCurrency } from '../../../web/src/shared/currencies.ts';
 import { unpayableReason } from '../../actions/paying/payable-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
-import { type Currency, listCurrencies } from '../../domain/currency.ts';
+import { listCurrencies } from '../../domain/currency.ts';
 import { MODES } from '../../domain/mode.ts';
 import type { HttpDeps } from '../deps.ts';
 
@@ -9,18 +10,19 @@ import type { HttpDeps } from '../deps.ts';
 const FIRST = ['USD', 'EUR'];
 
 /**
- * The currencies that can be paid in some mode with networks, for pages that let people choose one. The decimals are included,
- * because browsers have other decimals for some currencies.
+ * The currencies that can be paid in some mode with networks, for pages that let people choose one. Each has the modes whose payments
+ * take it: a mode without networks takes every currency. The decimals are included, because browsers have other decimals for some
+ * currencies.
  */
-export function payableCurrencies(deps: HttpDeps): Pick<Currency, 'code' | 'decimals'>[] {
+export function payableCurrencies(deps: HttpDeps): PayableCurrency[] {
   const served = MODES.filter((mode) => servedNetworks(deps, mode).length > 0);
-  const modes = served.length === 0 ? MODES : served;
-  const payable = listCurrencies().filter(({ code }) => {
+  const decisive = served.length === 0 ? MODES : served;
+  const payable = listCurrencies().flatMap(({ code, decimals }) => {
     const unit = parseUnit(deps.registry, `iso4217/${code}`);
-    return unit.ok && modes.some((mode) => unpayableReason(deps, { mode, unit: unit.value }) === undefined);
+    if (!unit.ok) return [];
+    const modes = MODES.filter((mode) => unpayableReason(deps, { mode, unit: unit.value }) === undefined);
+    return decisive.some((mode) => modes.includes(mode)) ? [{ code, decimals, modes }] : [];
   });
   const rank = (code: string) => (FIRST.includes(code) ? FIRST.indexOf(code) : FIRST.length);
-  return payable
-    .map(({ code, decimals }) => ({ code, decimals }))
-    .sort((a, b) => rank(a.code) - rank(b.code) || (a.code < b.code ? -1 : 1));
+  return payable.sort((a, b) => rank(a.code) - rank(b.code) || (a.code < b.code ? -1 : 1));
 }

@@ -47,7 +47,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   const wallets = new Map<string, Wallet>();
   const life = new AbortController();
   let run = new AbortController();
-  let flow = startFlow(page.payment);
+  let flow = startFlow(page.payment, page.paidInto);
   let slowTimer: ReturnType<typeof setTimeout> | undefined;
   let unwatch = () => {};
   /** True once a deposit address was shown: other tokens can arrive there while the payment is open. */

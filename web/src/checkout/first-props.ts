@@ -28,7 +28,7 @@ export function firstProps(page: Exclude<PageState, RefundPage>): Parameters<typ
   if (page.kind !== 'payment') return { page };
   return {
     page,
-    flow: startFlow(page.payment),
+    flow: startFlow(page.payment, page.paidInto),
     nowMs: page.nowMs,
     secondsToReturn: null,
     phone: CLOSED_PHONE,

@@ -6,6 +6,8 @@ import type { WalletCard } from './wallets.ts';
 /** The state of the checkout. The page is rendered from it alone. */
 export interface Flow {
   readonly payment: PaymentView;
+  /** The token (CAIP-19) of which money has arrived at a deposit address of the payment. Undefined if none is known. */
+  readonly paidInto?: string | undefined;
   readonly step: Step;
   readonly notice: Notice | null;
   readonly connection: Connection;
@@ -102,6 +104,16 @@ export type Notice =
   | 'addressFailed'
   | 'partArrived'
   | 'away';
+
+/** The name of the notice's text. A lapse charges nothing, but money can lie at a deposit address of the payment. */
+export function noticeTextOf(flow: Flow): Notice | 'lapsedWithMoney' | null {
+  return flow.notice === 'lapsed' && hasMoney(flow) ? 'lapsedWithMoney' : flow.notice;
+}
+
+/** True if money has arrived for the payment and is not returned. */
+export function hasMoney({ paidInto, payment }: Flow): boolean {
+  return paidInto !== undefined || payment.lateMoney?.some(({ status }) => status !== 'returned') === true;
+}
 
 /** True while the payment is processing, and if it succeeded before the page knew the buyer. */
 export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GatewayOption } from './api.ts';
 import { advance, type FlowEvent, startFlow } from './flow.ts';
-import { canCancel, type Flow, progressOf, type Step } from './flow-state.ts';
+import { canCancel, type Flow, noticeTextOf, progressOf, type Step } from './flow-state.ts';
 import type { PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
@@ -38,11 +38,11 @@ const SIGNED = option('signed', [{ type: 'build', data: { data: '00' } }]);
 const SETUP = option('setup', [action('eth_sendTransaction'), action('eth_signTypedData_v4')]);
 
 const ASSET = 'eip155:1/erc20:0xsigned';
-const sent = (arrived: string, confirmed = 0): FlowEvent => ({
+const sent = (arrived: string, confirmed = 0, asset = ASSET): FlowEvent => ({
   type: 'address_came',
   deposit: {
     address: `eip155:1:${ACCOUNT}`,
-    amount: { ...SIGNED.amount, value: '10' },
+    amount: { ...SIGNED.amount, unit: `caip19/${asset}`, value: '10' },
     uri: 'ethereum:0x1',
     expiresAt: PAYMENT.expiresAt,
     confirmations: 5,
@@ -231,6 +231,29 @@ describe('the flow', () => {
       assert.equal(run([...asked, sent('0'), { type: 'back' }, { type: 'back' }]).step.at, 'ready');
       const warned = run([...asked, sent('4'), { type: 'back' }]);
       assert.deepEqual([warned.step.at, warned.notice], ['ready', 'partArrived']);
+    });
+
+    it('never says that nothing was charged after a lapse while money is at an address', () => {
+      const lapse = [status('processing'), LAPSED];
+      const textOf = (events: readonly FlowEvent[], flow?: Flow) => noticeTextOf(run([...events, ...lapse], flow));
+      assert.equal(textOf([...asked, sent('0'), { type: 'back' }]), 'lapsed');
+      assert.equal(textOf([...asked, sent('4'), { type: 'back' }]), 'lapsedWithMoney');
+      assert.equal(
+        textOf([], startFlow(PAYMENT, ASSET)),
+        'lapsedWithMoney',
+        'it had arrived before the page was opened',
+      );
+      assert.equal(textOf([...asked, sent('4'), sent('0'), { type: 'back' }]), 'lapsed', 'a reorg took it away');
+      const other = 'eip155:1/erc20:0xother';
+      const both = [...asked, sent('4'), { type: 'back' }, { type: 'send' }] as const;
+      assert.equal(textOf([...both, { type: 'address_asked', asset: other }, sent('0', 0, other)]), 'lapsedWithMoney');
+      for (const [state, text] of [
+        ['unclaimed', 'lapsedWithMoney'],
+        ['returned', 'lapsed'],
+      ] as const) {
+        const lateMoney = [{ reason: 'wrong_token', status: state, amount: PAYMENT.amount }] as const;
+        assert.equal(textOf([], startFlow({ ...PAYMENT, lateMoney })), text, `money in another token, ${state}`);
+      }
     });
 
     it('takes the address away when all of it has arrived, and shows it again after a reorg', () => {

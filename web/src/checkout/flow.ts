@@ -60,9 +60,10 @@ export interface StatusNews {
   readonly failureCode?: string | null;
 }
 
-export function startFlow(payment: PaymentView): Flow {
+export function startFlow(payment: PaymentView, paidInto?: string): Flow {
   return {
     payment,
+    paidInto,
     step: stepOf(payment, { at: 'ready' }),
     notice: null,
     connection: 'good',
@@ -215,9 +216,10 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
 }
 
 /** Shows the progress of a transfer. Once the whole amount has arrived, the address is no longer shown. */
-function withDeposit(flow: Flow, deposit: Deposit): Flow {
-  const { step, payment } = flow;
+function withDeposit(before: Flow, deposit: Deposit): Flow {
   const asset = deposit.amount.unit.slice('caip19/'.length);
+  const flow = withArrival(before, asset, deposit.arrived.value !== '0');
+  const { step, payment } = flow;
   const isHere =
     step.at === 'transfer' ? step.asset === asset : step.at === 'confirming' && step.choice === null && !step.txId;
   if (!isHere) return flow;
@@ -226,6 +228,12 @@ function withDeposit(flow: Flow, deposit: Deposit): Flow {
     ? { ...confirming(null, null), isDelivered: true, deposit }
     : { at: 'transfer', asset, deposit };
   return { ...flow, step: next };
+}
+
+/** A reorg can take the money away again. */
+function withArrival(flow: Flow, asset: string, isThere: boolean): Flow {
+  if (isThere) return flow.paidInto === asset ? flow : { ...flow, paidInto: asset };
+  return flow.paidInto === asset ? { ...flow, paidInto: undefined } : flow;
 }
 
 /** True if a part of the money is at the address. Another payment method would charge the whole amount again. */

@@ -34,7 +34,15 @@ const RARE = [
 ];
 /** States that differ from others in a text or a colour. */
 const SIMILAR = [
-  ...['ready-lapsed', 'choosing-new-price', 'confirming-unseen', 'waiting-balance', 'paid-copied', 'expired-alone'],
+  ...[
+    'ready-lapsed',
+    'ready-lapsed-part',
+    'choosing-new-price',
+    'confirming-unseen',
+    'waiting-balance',
+    'paid-copied',
+    'expired-alone',
+  ],
   ...['offline', 'arabic-paid', 'transfer', 'transfer-seen', 'german-transfer', 'branded-bright', 'refund-branded'],
   ...['refund-stopped', 'refund-arabic'],
 ];

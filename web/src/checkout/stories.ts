@@ -115,6 +115,7 @@ export const STORIES: readonly Story[] = [
   story('ready-order', READY, { page: ORDER }),
   story('ready-long-order', READY, { page: LONG_ORDER }),
   story('ready-lapsed', READY, { flow: { notice: 'lapsed' } }),
+  story('ready-lapsed-part', READY, { flow: { notice: 'lapsed', paidInto: EURC.amount.unit.slice(7) } }),
   story('ready-no-wallet', READY, { flow: { wallets: [] }, phone: OPEN_PHONE }),
   story('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
   story('ready-rejected', READY, { flow: { notice: 'rejected' } }),

@@ -11,6 +11,8 @@ const info = (value: string) => ({ optionAmount: { unit: 'caip19/x', value, disp
 const settled = (account: string, value: string) => ({
   successful: { amount: { unit: 'caip19/x', value }, destination: `eip155:1:${account}`, txId: '0x2' },
 });
+const TRANSFERS = { transfers: [{ sender: '0xExchange' }] };
+const SWEPT = { ...TRANSFERS, sweeps: [{ amount: '1000' }] };
 const pathOf = (...args: Parameters<typeof moneyPath>) =>
   moneyPath(...args).map(({ who, account, units }) => `${who} ${account} ${units ?? ''}`.trim());
 
@@ -31,8 +33,21 @@ describe('the way of the money', () => {
   });
 
   it('has the amount that counted at a deposit address, and no late money', () => {
-    const deposit = { ...receipt, recipient: SHOP, arrived: '1500', transfers: [{ sender: '0xExchange' }] };
+    const deposit = { ...receipt, recipient: SHOP, arrived: '1500', ...SWEPT };
     const path = pathOf({ info: info('1000'), settlement: settled(SHOP, '990') }, { receipt: deposit });
     assert.deepEqual(path, ['payer 0xExchange', 'deposit 0xPayer 1000', 'merchant 0xShop 990', 'fee 0xF 10']);
+  });
+
+  for (const recipient of [SHOP, OPERATOR]) {
+    it(`ends at the deposit address before the sweep to ${recipient}`, () => {
+      const unswept = { ...receipt, recipient, arrived: '1000', ...TRANSFERS, sweeps: [] };
+      const path = pathOf({ info: info('1000'), settlement: null }, { receipt: unswept });
+      assert.deepEqual(path, ['payer 0xExchange', 'deposit 0xPayer 1000']);
+    });
+  }
+
+  it('goes on to the account of the operator after the sweep, before the payout', () => {
+    const path = pathOf({ info: info('1000'), settlement: null }, { receipt: { ...receipt, ...SWEPT } });
+    assert.deepEqual(path, ['payer 0xExchange', 'deposit 0xPayer 1000', 'held 0xOperator 990', 'fee 0xF 10']);
   });
 });

@@ -12,15 +12,18 @@ export interface Stop {
 interface PaidReceipt {
   readonly receipt: Pick<Receipt, 'amount' | 'fee' | 'payer' | 'collector' | 'recipient' | 'feeAccount'> & {
     readonly transfers?: readonly Pick<ReceiptTransfer, 'sender'>[];
+    /** Empty before the first final sweep: the money is at the address. */
+    readonly sweeps?: readonly object[];
   };
 }
 
 /**
  * The path of a payment's money from the payer on, with the fee last. The last account is called the merchant's only if it received
- * the settlement: held money is on an account of the operator, and a part of it may be paid out. Late money is not included.
+ * the settlement: held money is on an account of the operator, and a part of it may be paid out. Money at a deposit address stays
+ * there until the sweep, so the path ends there. Late money is not included.
  */
 export function moneyPath(payment: Pick<Payment, 'info' | 'settlement'>, { receipt }: PaidReceipt): readonly Stop[] {
-  const { amount, fee, payer, collector, recipient, feeAccount, transfers } = receipt;
+  const { amount, fee, payer, collector, recipient, feeAccount, transfers, sweeps } = receipt;
   const paid = BigInt(payment.info?.optionAmount.value ?? amount);
   // Money at a deposit address is divided in proportion to the requested amount, even if a little less arrived.
   const share = (paid * BigInt(fee)) / BigInt(amount);
@@ -29,11 +32,15 @@ export function moneyPath(payment: Pick<Payment, 'info' | 'settlement'>, { recei
   const { destination, amount: settled } = payment.settlement?.successful ?? {};
   const account = destination && addressOf(destination);
   const isDirect = account?.toLowerCase() === recipient.toLowerCase();
-  return [
+  const start: readonly Stop[] = [
     ...(sender === undefined ? [] : [{ who: 'payer', account: sender } as const]),
     transfers === undefined
       ? { who: 'collector', account: collector, units: paid }
       : { who: 'deposit', account: payer, units: paid },
+  ];
+  if (transfers !== undefined && !sweeps?.length && account === undefined) return start;
+  return [
+    ...start,
     { who: isDirect ? 'merchant' : 'held', account: recipient, units: net },
     ...(account === undefined || isDirect
       ? []

@@ -1,3 +1,4 @@
+import type { PayableCurrency } from '../shared/currencies.ts';
 import type { Strings } from './strings/en.ts';
 
 export interface DashboardState {
@@ -10,6 +11,6 @@ export interface DashboardState {
   readonly nowMs: number;
   /** Different for each version of the dashboard. The header `Till-Build` contains the version that the gateway serves now. */
   readonly build: string;
-  /** The currencies that can be paid here, with the gateway's decimals: browsers use other decimals for some. */
-  readonly currencies: readonly { readonly code: string; readonly decimals: number }[];
+  /** The currencies that can be paid here in some mode. */
+  readonly currencies: readonly PayableCurrency[];
 }

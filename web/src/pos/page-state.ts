@@ -1,3 +1,4 @@
+import type { PayableCurrency } from '../shared/currencies.ts';
 import type { Strings } from './strings/en.ts';
 
 /** The state that the server embeds in the document. It contains no personal data, because browsers store the document. */
@@ -10,6 +11,6 @@ export interface PosState {
   /** The beginning of the QR code's link, before the payment's id without its prefix. If null, the link is the gateway URL. */
   readonly qrStart: string | null;
   readonly nowMs: number;
-  /** The currencies that can be paid here, with the gateway's decimals: browsers use other decimals for some. */
-  readonly currencies: readonly { readonly code: string; readonly decimals: number }[];
+  /** The currencies that can be paid here in some mode. */
+  readonly currencies: readonly PayableCurrency[];
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PayableCurrency } from '../shared/currencies.ts';
 import { createServerClock } from '../shared/server-clock.ts';
 import type { Answer, Request } from './gateway.ts';
 import { type Storage, tipOf, totalOf } from './kept.ts';
@@ -28,9 +29,9 @@ function newDevice(
   storage: Storage,
   answer: (request: Request) => Answer | undefined,
   brand: () => Answer = () => OK({ branding: BRAND }),
-  currencies = [
-    { code: 'USD', decimals: 2 },
-    { code: 'HUF', decimals: 2 },
+  currencies: readonly PayableCurrency[] = [
+    { code: 'USD', decimals: 2, modes: ['test', 'live'] },
+    { code: 'HUF', decimals: 2, modes: ['test', 'live'] },
   ],
 ) {
   const requests: Request[] = [];
@@ -169,8 +170,29 @@ describe('the point of sale', () => {
     const first = newDevice(storage, () => SESSION, brand);
     first.pos.choose({ currency: 'HUF' });
     assert.equal(newDevice(storage, () => SESSION, brand).pos.view().kept.currency, 'HUF');
-    const euros = [{ code: 'EUR', decimals: 2 }];
+    const euros = [{ code: 'EUR', decimals: 2, modes: ['test'] }] as const;
     assert.equal(newDevice(storage, () => SESSION, brand, euros).pos.view().kept.currency, 'EUR');
+  });
+
+  it('charges in no currency that only payments of the other mode take', async () => {
+    const storage = newStorage();
+    const dollars = { code: 'USD', decimals: 2, modes: ['test', 'live'] } as const;
+    const euros = { code: 'EUR', decimals: 2, modes: ['test'] } as const;
+    const answer = (request: Request) => (isCreate(request) ? CREATED : isStatus(request) ? undefined : SESSION);
+    const brand = () => LOST;
+    const first = newDevice(storage, answer, brand, [euros, dollars]);
+    await first.pos.start('');
+    assert.equal(first.pos.view().kept.currency, 'USD', 'the stored currency can be paid in this mode');
+    first.pos.choose({ currency: 'EUR' });
+    assert.equal(first.pos.view().kept.currency, 'EUR');
+    const place = { merchantId: 'mrch_1', merchantName: 'Kiosk', mode: 'live' } as const;
+    first.pos.choose({ place });
+    assert.equal(first.pos.view().kept.currency, 'USD', 'live payments do not take euros');
+    first.pos.charge('500', '0');
+    await first.until(() => first.requests.some(isCreate));
+    const { mode, body } = first.requests.find(isCreate) ?? {};
+    assert.deepEqual([mode, (body as { amount: object }).amount], ['live', { unit: 'iso4217/USD', value: '500' }]);
+    first.pos.stop();
   });
 
   it('keeps the order when its session has ended, and goes on after the next sign-in', async () => {

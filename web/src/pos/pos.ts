@@ -1,4 +1,5 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
+import { currenciesOf, type PayableCurrency } from '../shared/currencies.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Answer, Ask, Mode } from './gateway.ts';
@@ -16,11 +17,6 @@ import {
   writeKept,
 } from './kept.ts';
 
-export interface Currency {
-  readonly code: string;
-  readonly decimals: number;
-}
-
 export interface PosDeps {
   readonly ask: Ask;
   readonly storage: Storage;
@@ -32,8 +28,8 @@ export interface PosDeps {
   /** Called once when a payment has succeeded. */
   readonly onPaid: () => void;
   readonly firstMode: Mode;
-  /** The currencies to choose from, with the gateway's decimals. */
-  readonly currencies: readonly Currency[];
+  /** The currencies to choose from, of all modes. */
+  readonly currencies: readonly PayableCurrency[];
   readonly words: { readonly sale: string; readonly tip: string };
 }
 
@@ -96,7 +92,7 @@ export function createPos(deps: PosDeps) {
 
   /** Stores the change before it is shown. */
   function keep(change: Partial<Kept>): boolean {
-    const kept = { ...view.kept, ...change };
+    const kept = withCurrency({ ...view.kept, ...change }, deps.currencies);
     const isKept = writeKept(storage, kept);
     set({ kept, ...(!isKept && { problem: { kind: 'storage' } }) });
     return isKept;
@@ -288,7 +284,8 @@ export function createPos(deps: PosDeps) {
     charge(amount: string, tip: string): void {
       const { place, currency, open } = view.kept;
       if (place === null || open !== null) return;
-      const decimals = deps.currencies.find(({ code }) => code === currency)?.decimals;
+      const payable = currenciesOf(deps.currencies, place.mode);
+      const decimals = payable.find(({ code }) => code === currency)?.decimals;
       if (decimals === undefined) return;
       const order = { key: deps.newKey(), place, currency, decimals, amount, tip };
       set({ status: null, problem: null, isOffline: false });
@@ -333,10 +330,11 @@ export function createPos(deps: PosDeps) {
   }
 }
 
-/** The stored currency, if it can be chosen, else the first one. An open order keeps its own. */
-function withCurrency(kept: Kept, currencies: readonly Currency[]): Kept {
-  if (currencies.some(({ code }) => code === kept.currency)) return kept;
-  return { ...kept, currency: currencies[0]?.code ?? kept.currency };
+/** The stored currency, if payments of the merchant's mode take it, else the first such currency. An open order keeps its own. */
+function withCurrency(kept: Kept, currencies: readonly PayableCurrency[]): Kept {
+  const payable = currenciesOf(currencies, kept.place?.mode);
+  if (payable.some(({ code }) => code === kept.currency)) return kept;
+  return { ...kept, currency: payable[0]?.code ?? kept.currency };
 }
 
 interface CurrentSession {

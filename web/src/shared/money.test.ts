@@ -48,6 +48,10 @@ describe('money', () => {
     assert.equal(shown(huge, 'en'), '$90,071,992,547,409,931,234,567.89');
   });
 
+  it('has the decimals of the gateway where locale data has none', () => {
+    for (const code of ['HUF', 'IDR', 'CLP']) assert.equal(shown(fiat(code, '150050', 2), 'en'), `${code} 1,500.50`);
+  });
+
   it('shows unknown currencies', () => {
     assert.equal(shown(fiat('NOPE', '150', 2), 'en'), '1.50 NOPE');
   });

@@ -218,6 +218,8 @@ export const de: Strings = {
   maybePending:
     'Vielleicht ist in Ihrer Wallet noch eine Anfrage zu dieser Zahlung offen. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
   lapsed: 'Die Zahlung wurde nicht ausgeführt. Es wurde nichts abgebucht. Sie können noch einmal bezahlen.',
+  lapsedWithMoney:
+    'Die Zahlung wurde nicht ausgeführt, aber an einer Adresse dieser Zahlung ist Geld angekommen. Jeder andere Weg nimmt noch einmal den ganzen Betrag.',
   codeExpired:
     'Der Code wurde nicht rechtzeitig benutzt. Wählen Sie die Wallet auf dem Telefon noch einmal für einen neuen.',
   relayAway:

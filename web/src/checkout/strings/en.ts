@@ -205,6 +205,8 @@ export const en = {
   cannotCancel: 'The payment cannot be cancelled any more.',
   maybePending: 'A request of this payment may still be open in your wallet. Look there before you pay again.',
   lapsed: 'The payment was not carried out. Nothing was charged. You can pay again.',
+  lapsedWithMoney:
+    'The payment was not carried out, but money has arrived at an address of this payment. Every other way takes the whole amount again.',
   codeExpired: 'The code was not used in time. Choose your phone wallet again for a new one.',
   relayAway: 'The service that connects phone wallets cannot be reached. Try again, or pay in another way.',
   networkNotShared:

@@ -206,6 +206,8 @@ export const es: Strings = {
   cannotCancel: 'El pago ya no se puede cancelar.',
   maybePending: 'Puede que tu billetera aún tenga abierta una solicitud de este pago. Míralo antes de pagar de nuevo.',
   lapsed: 'El pago no se llevó a cabo. No se ha cobrado nada. Puedes pagar de nuevo.',
+  lapsedWithMoney:
+    'El pago no se llevó a cabo, pero ha llegado dinero a una dirección de este pago. Cualquier otra forma cobra otra vez el importe completo.',
   codeExpired: 'El código no se usó a tiempo. Elige otra vez la billetera del teléfono para obtener uno nuevo.',
   relayAway:
     'No se puede contactar con el servicio que conecta las billeteras del teléfono. Inténtalo de nuevo o paga de otra forma.',

@@ -213,6 +213,8 @@ export const fr: Strings = {
   maybePending:
     'Une demande pour ce paiement est peut-être encore ouverte dans votre portefeuille. Regardez-y avant de payer à nouveau.',
   lapsed: 'Le paiement n’a pas été effectué. Rien n’a été débité. Vous pouvez payer à nouveau.',
+  lapsedWithMoney:
+    'Le paiement n’a pas été effectué, mais de l’argent est arrivé à une adresse de ce paiement. Tout autre moyen prend à nouveau le montant entier.',
   codeExpired:
     'Le code n’a pas été utilisé à temps. Choisissez à nouveau le portefeuille sur téléphone pour en obtenir un autre.',
   relayAway: 'Le service qui relie les portefeuilles sur téléphone est injoignable. Réessayez, ou payez autrement.',

@@ -206,6 +206,8 @@ export const pt: Strings = {
   cannotCancel: 'O pagamento não pode mais ser cancelado.',
   maybePending: 'Talvez ainda haja um pedido deste pagamento aberto na sua carteira. Veja lá antes de pagar de novo.',
   lapsed: 'O pagamento não foi realizado. Nada foi cobrado. Você pode pagar de novo.',
+  lapsedWithMoney:
+    'O pagamento não foi realizado, mas chegou dinheiro a um endereço deste pagamento. Qualquer outra forma cobra o valor inteiro de novo.',
   codeExpired: 'O código não foi usado a tempo. Escolha de novo a carteira no celular para obter outro.',
   relayAway:
     'Não foi possível alcançar o serviço que conecta carteiras no celular. Tente de novo ou pague de outra forma.',

@@ -1,15 +1,16 @@
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, CloudGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
 import { shortAccount } from '../../shared/text.ts';
-import type { Flow, Notice } from '../flow-state.ts';
+import { type Flow, type Notice, noticeTextOf } from '../flow-state.ts';
 import { useWords } from './words.ts';
 
-const CALM: readonly Notice[] = ['rejected', 'accountChanged', 'quoteExpired'];
+const CALM: readonly (Notice | 'lapsedWithMoney')[] = ['rejected', 'accountChanged', 'quoteExpired'];
 
 /** A notice about an unexpected event, with the payer's next step. */
 export function NoticeBox({ flow }: { readonly flow: Flow }) {
   const { strings } = useWords();
-  const { notice, step } = flow;
+  const { step } = flow;
+  const notice = noticeTextOf(flow);
   if (notice === null) return null;
   const choice = 'option' in step ? step : null;
   return (

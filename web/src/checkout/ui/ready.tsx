@@ -1,5 +1,5 @@
 import { ChevronGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
-import type { Flow } from '../flow-state.ts';
+import { type Flow, hasMoney } from '../flow-state.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';
@@ -22,14 +22,16 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;
   const hasNone = wallets !== null && wallets.length === 0;
-  // The text says that nothing is charged yet.
-  const hasMoney = flow.notice === 'partArrived' || flow.payment.lateMoney?.length;
   return (
     <div className="stack">
       <div className="needs-script stack">
         <header className="head">
           <StepTitle>{hasNone ? strings.noWalletTitle : strings.readyTitle}</StepTitle>
-          {hasNone ? <NoWalletText /> : !hasMoney && <p className="text">{strings.readyText}</p>}
+          {hasNone ? (
+            <NoWalletText />
+          ) : (
+            !hasMoney(flow) && !flow.payment.lateMoney?.length && <p className="text">{strings.readyText}</p>
+          )}
         </header>
         <NoticeBox flow={flow} />
         <WalletList

@@ -255,7 +255,7 @@ export const de: Strings = {
   stock: 'Stückzahl (leer: unbegrenzt)',
   linkExpires: 'Endet am (leer: nie)',
   picture: 'Bild, höchstens 256 KB',
-  badAmount: 'Geben Sie einen Betrag wie 12,50 ein, ohne Tausendertrennzeichen.',
+  badAmount: 'Geben Sie einen Betrag wie 12,50 ein, ohne Tausendertrennzeichen: 1000 oder 1,0, nicht 1.000.',
   badPicture: 'Das Bild hat mehr als 256 KB.',
   taken: '{taken} von {stock} vergeben',
   share: 'Teilen',

@@ -251,7 +251,7 @@ export const en = {
   stock: 'Pieces (empty: no end)',
   linkExpires: 'Ends on (empty: never)',
   picture: 'Picture, at most 256 KB',
-  badAmount: 'Enter an amount such as 12.50, without separators of thousands.',
+  badAmount: 'Enter an amount such as 12.50, without separators of thousands: 1000 or 1.0, not 1.000.',
   badPicture: 'The picture has more than 256 KB.',
   taken: '{taken} of {stock} taken',
   share: 'Share',

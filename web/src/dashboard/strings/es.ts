@@ -244,7 +244,7 @@ export const es: Strings = {
   stock: 'Unidades (vacío: sin límite)',
   linkExpires: 'Termina el (vacío: nunca)',
   picture: 'Imagen, 256 KB como máximo',
-  badAmount: 'Introduzca un importe como 12,50, sin separador de miles.',
+  badAmount: 'Introduzca un importe como 12,50, sin separador de miles: 1000 o 1,0, no 1.000.',
   badPicture: 'La imagen supera los 256 KB.',
   taken: '{taken} de {stock} ocupadas',
   share: 'Compartir',

@@ -245,7 +245,7 @@ export const fr: Strings = {
   stock: 'Pièces (vide : sans limite)',
   linkExpires: 'Se termine le (vide : jamais)',
   picture: 'Image, 256 Ko au plus',
-  badAmount: 'Saisissez un montant tel que 12,50, sans séparateur de milliers.',
+  badAmount: 'Saisissez un montant tel que 12,50, sans séparateur de milliers : 1000 ou 1,0, et non 1.000.',
   badPicture: 'L’image dépasse 256 Ko.',
   taken: '{taken} sur {stock} pris',
   share: 'Partager',

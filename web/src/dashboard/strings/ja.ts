@@ -243,7 +243,7 @@ export const ja: Strings = {
   stock: '個数（空欄：無制限）',
   linkExpires: '終了日時（空欄：なし）',
   picture: '画像（256 KB まで）',
-  badAmount: '12.50 のような金額を桁区切りなしで入力してください。',
+  badAmount: '12.50 のような金額を桁区切りなしで入力してください（1.000 ではなく 1000 または 1.0）。',
   badPicture: '画像が 256 KB を超えています。',
   taken: '{stock} 個中 {taken} 個',
   share: '共有',

@@ -245,7 +245,7 @@ export const pt: Strings = {
   stock: 'Unidades (vazio: sem limite)',
   linkExpires: 'Termina em (vazio: nunca)',
   picture: 'Imagem, no máximo 256 KB',
-  badAmount: 'Introduza um valor como 12,50, sem separador de milhares.',
+  badAmount: 'Introduza um valor como 12,50, sem separador de milhares: 1000 ou 1,0, não 1.000.',
   badPicture: 'A imagem tem mais de 256 KB.',
   taken: '{taken} de {stock} ocupadas',
   share: 'Partilhar',

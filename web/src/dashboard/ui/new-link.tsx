@@ -3,7 +3,8 @@ import { useState } from 'react';
 import type { AcceptedAssets } from '../../../../src/domain/accepted-assets.ts';
 import { MAX_LINK_PICTURE_BYTES } from '../../../../src/domain/picture.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
-import { call } from '../api.ts';
+import { currenciesOf, type PayableCurrency } from '../../shared/currencies.ts';
+import { call, readMode } from '../api.ts';
 import type { PaymentLink } from '../api-types.ts';
 import { usePageState, useWords } from '../words.ts';
 import { AcceptedSwitches, useMerchantAccepted } from './accepted-assets.tsx';
@@ -20,7 +21,7 @@ interface NewLinkProps {
 
 export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const words = useWords();
-  const { currencies } = usePageState();
+  const currencies = currenciesOf(usePageState().currencies, readMode());
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
   const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');
@@ -101,9 +102,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   );
 }
 
-type Currencies = ReturnType<typeof usePageState>['currencies'];
-
-function priceIn(form: FormData, kind: 'fixed' | 'chosen', currencies: Currencies): object | undefined {
+function priceIn(form: FormData, kind: 'fixed' | 'chosen', currencies: readonly PayableCurrency[]): object | undefined {
   const currency = String(form.get('currency'));
   const decimals = currencies.find(({ code }) => code === currency)?.decimals;
   if (decimals === undefined) return undefined;

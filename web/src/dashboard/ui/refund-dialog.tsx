@@ -24,6 +24,8 @@ export function RefundDialog({ payment, onClose }: { readonly payment: Payment; 
   // A repeated request with the same key is the same refund. Changed values get a new key.
   const [key, setKey] = useState(() => crypto.randomUUID());
   const units = typedUnits(text, decimals);
+  // A text that ends with a separator is not complete yet.
+  const isUnread = units === undefined && /\p{Nd}$/u.test(text.trim());
   const isGood = units !== undefined && units > 0n && units <= left;
   const shown = (value: bigint) => formatAmount({ ...payment.amount, value: value.toString() }, style);
   const refund = () =>
@@ -80,7 +82,7 @@ export function RefundDialog({ payment, onClose }: { readonly payment: Payment; 
         <FormEnd
           label={isGood ? fill(words.refundButton, { amount: shown(units) }) : words.refund}
           isRunning={isRunning || !isGood}
-          problem={problem}
+          problem={problem ?? (isUnread ? words.badAmount : undefined)}
           onCancel={onClose}
         />
       </form>

@@ -3,7 +3,7 @@ import type { Strings } from './en.ts';
 export const ar: Strings = {
   amountLabel: 'المبلغ بعملة {currency}',
   bounds: 'من {minimum} إلى {maximum}',
-  badAmount: 'أدخل مبلغًا من {minimum} إلى {maximum} بدون فواصل الآلاف.',
+  badAmount: 'أدخل مبلغًا من {minimum} إلى {maximum} بدون فواصل الآلاف: 1000 أو 1.0، وليس 1.000.',
   continueTo: 'المتابعة إلى الدفع',
   note: 'لا يُخصم أي شيء في هذه الصفحة. سترى المبلغ مرة أخرى قبل الدفع.',
   left: 'المتبقي: {count}',

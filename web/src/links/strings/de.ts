@@ -3,7 +3,8 @@ import type { Strings } from './en.ts';
 export const de: Strings = {
   amountLabel: 'Betrag in {currency}',
   bounds: 'Von {minimum} bis {maximum}',
-  badAmount: 'Geben Sie einen Betrag von {minimum} bis {maximum} ein, ohne Tausendertrennzeichen.',
+  badAmount:
+    'Geben Sie einen Betrag von {minimum} bis {maximum} ein, ohne Tausendertrennzeichen: 1000 oder 1,0, nicht 1.000.',
   continueTo: 'Weiter zur Zahlung',
   note: 'Auf dieser Seite wird nichts abgebucht. Sie sehen den Betrag noch einmal, bevor Sie zahlen.',
   left: 'Noch verfügbar: {count}',

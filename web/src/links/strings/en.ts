@@ -2,7 +2,7 @@
 export const en = {
   amountLabel: 'Amount in {currency}',
   bounds: 'From {minimum} to {maximum}',
-  badAmount: 'Enter an amount from {minimum} to {maximum}, without separators of thousands.',
+  badAmount: 'Enter an amount from {minimum} to {maximum}, without separators of thousands: 1000 or 1.0, not 1.000.',
   continueTo: 'Continue to pay',
   note: 'Nothing is charged on this page. You see the amount again before you pay.',
   left: 'Left: {count}',

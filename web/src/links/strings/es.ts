@@ -3,7 +3,7 @@ import type { Strings } from './en.ts';
 export const es: Strings = {
   amountLabel: 'Importe en {currency}',
   bounds: 'De {minimum} a {maximum}',
-  badAmount: 'Introduzca un importe de {minimum} a {maximum}, sin separador de miles.',
+  badAmount: 'Introduzca un importe de {minimum} a {maximum}, sin separador de miles: 1000 o 1,0, no 1.000.',
   continueTo: 'Continuar al pago',
   note: 'En esta página no se cobra nada. Verá el importe otra vez antes de pagar.',
   left: 'Quedan: {count}',

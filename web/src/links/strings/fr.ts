@@ -3,7 +3,7 @@ import type { Strings } from './en.ts';
 export const fr: Strings = {
   amountLabel: 'Montant en {currency}',
   bounds: 'De {minimum} à {maximum}',
-  badAmount: 'Saisissez un montant de {minimum} à {maximum}, sans séparateur de milliers.',
+  badAmount: 'Saisissez un montant de {minimum} à {maximum}, sans séparateur de milliers : 1000 ou 1,0, et non 1.000.',
   continueTo: 'Continuer vers le paiement',
   note: 'Rien n’est débité sur cette page. Vous reverrez le montant avant de payer.',
   left: 'Encore disponibles : {count}',

@@ -3,7 +3,7 @@ import type { Strings } from './en.ts';
 export const ja: Strings = {
   amountLabel: '金額（{currency}）',
   bounds: '{minimum} ～ {maximum}',
-  badAmount: '{minimum} ～ {maximum} の金額を、桁区切りなしで入力してください。',
+  badAmount: '{minimum} ～ {maximum} の金額を、桁区切りなしで入力してください（1.000 ではなく 1000 または 1.0）。',
   continueTo: '支払いに進む',
   note: 'このページでは何も請求されません。支払う前に金額をもう一度確認できます。',
   left: '残り：{count}',

@@ -3,7 +3,7 @@ import type { Strings } from './en.ts';
 export const pt: Strings = {
   amountLabel: 'Valor em {currency}',
   bounds: 'De {minimum} a {maximum}',
-  badAmount: 'Introduza um valor de {minimum} a {maximum}, sem separador de milhares.',
+  badAmount: 'Introduza um valor de {minimum} a {maximum}, sem separador de milhares: 1000 ou 1,0, não 1.000.',
   continueTo: 'Continuar para o pagamento',
   note: 'Nada é cobrado nesta página. Verá o valor outra vez antes de pagar.',
   left: 'Restam: {count}',

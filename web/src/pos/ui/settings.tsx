@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { currenciesOf } from '../../shared/currencies.ts';
 import { clamp } from '../../shared/text.ts';
 import type { Pos, PosView } from '../pos.ts';
 import { usePageState, useWords } from './words.ts';
@@ -11,7 +12,7 @@ interface SettingsProps {
 
 export function Settings({ pos, view, onClose }: SettingsProps) {
   const words = useWords();
-  const { currencies } = usePageState();
+  const currencies = currenciesOf(usePageState().currencies, view.kept.place?.mode);
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   return (
