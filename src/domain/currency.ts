@@ -1,10 +1,17 @@
 import currencyCodes from 'currency-codes';
 import type { Parsed } from './caip.ts';
+import type { Mode } from './mode.ts';
 
 export interface Currency {
   readonly code: string;
   readonly name: string;
   readonly decimals: number;
+}
+
+/** A currency to choose, with the gateway's decimals: browsers use other decimals for some. */
+export interface PayableCurrency extends Pick<Currency, 'code' | 'decimals'> {
+  /** The modes whose payments take it. */
+  readonly modes: readonly Mode[];
 }
 
 /** Entries of ISO 4217 that are not used for payments: metals, bond units, funds, accounting units, tests. */

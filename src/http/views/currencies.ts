@@ -1,8 +1,7 @@
-import type { PayableCurrency } from '../../../web/src/shared/currencies.ts';
 import { unpayableReason } from '../../actions/paying/payable-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
-import { listCurrencies } from '../../domain/currency.ts';
+import { listCurrencies, type PayableCurrency } from '../../domain/currency.ts';
 import { MODES } from '../../domain/mode.ts';
 import type { HttpDeps } from '../deps.ts';
 

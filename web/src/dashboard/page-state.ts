@@ -1,4 +1,4 @@
-import type { PayableCurrency } from '../shared/currencies.ts';
+import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import type { Strings } from './strings/en.ts';
 
 export interface DashboardState {

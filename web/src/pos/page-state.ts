@@ -1,4 +1,4 @@
-import type { PayableCurrency } from '../shared/currencies.ts';
+import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import type { Strings } from './strings/en.ts';
 
 /** The state that the server embeds in the document. It contains no personal data, because browsers store the document. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PayableCurrency } from '../shared/currencies.ts';
+import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import { createServerClock } from '../shared/server-clock.ts';
 import type { Answer, Request } from './gateway.ts';
 import { type Storage, tipOf, totalOf } from './kept.ts';

@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AcceptedAssets } from '../../../../src/domain/accepted-assets.ts';
+import type { PayableCurrency } from '../../../../src/domain/currency.ts';
 import { MAX_LINK_PICTURE_BYTES } from '../../../../src/domain/picture.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
-import { currenciesOf, type PayableCurrency } from '../../shared/currencies.ts';
+import { currenciesOf } from '../../shared/currencies.ts';
 import { call, readMode } from '../api.ts';
 import type { PaymentLink } from '../api-types.ts';
 import { usePageState, useWords } from '../words.ts';
