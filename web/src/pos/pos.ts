@@ -1,5 +1,6 @@
+import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import { backoffMs, pause } from '../shared/backoff.ts';
-import { currenciesOf, type PayableCurrency } from '../shared/currencies.ts';
+import { currenciesOf } from '../shared/currencies.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Answer, Ask, Mode } from './gateway.ts';
