@@ -1,10 +1,12 @@
-import type { PayableCurrency } from '../../../web/src/shared/currencies.ts';
 import { unpayableReason } from '../../actions/paying/payable-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
-import { listCurrencies } from '../../domain/currency.ts';
-import { MODES } from '../../domain/mode.ts';
+import { type Currency, listCurrencies } from '../../domain/currency.ts';
+import { MODES, type Mode } from '../../domain/mode.ts';
 import type { HttpDeps } from '../deps.ts';
+
+/** A currency, and the modes whose payments take it. */
+type PayableCurrency = Pick<Currency, 'code' | 'decimals'> & { readonly modes: readonly Mode[] };
 
 /** The currencies that are offered first. */
 const FIRST = ['USD', 'EUR'];
