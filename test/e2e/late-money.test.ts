@@ -17,6 +17,8 @@ import { listEvents } from '../../src/store/events/events.ts';
 import { findLateMoney } from '../../src/store/money/late-money.ts';
 import { findUnexpected, listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
+import { createTestKey, startTestGateway } from '../gateway.ts';
+import type { Json } from './list-test.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { SceneInput, TestNode } from './relay-scene.ts';
 
@@ -91,6 +93,48 @@ describe('late money that a partner gives back', () => {
       await lockFreezes(tx);
       await putFreeze(tx, scene, { scope, subject, reason: 'test', actor: 'test', since });
     });
+
+  /** The lines of a payment in the export for bookkeeping. */
+  async function bookLines(paymentId: string | null): Promise<Json[]> {
+    const { databaseUrl, chains, nowMs } = scene;
+    const gateway = await startTestGateway({ databaseUrl, chains, world: { clock: { nowMs } } });
+    try {
+      const { secret } = await createTestKey(gateway, 'prtn_test');
+      const { body } = await gateway.call({
+        url: '/v1/exports/payments?content=bookkeeping&format=jsonl',
+        headers: { 'api-key': secret, 'merchant-id': scene.merchantId },
+      });
+      const lines: Json[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+      return lines.filter((line) => line.paymentId === paymentId);
+    } finally {
+      await gateway.stop();
+    }
+  }
+
+  for (const isHeld of [true, false]) {
+    it(`is exported with its return, from ${isHeld ? 'the held amount' : 'floats'}, and the lines add up to zero`, async () => {
+      const { id, paymentId } = await paidLate(isHeld);
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      if (!isHeld) await scene.fill(node, scene.merchantId, 990n);
+      const friend = scene.payers.newAccount();
+      await request(id, friend);
+      await scene.live(node, 6);
+      assert.equal((await unexpected(id)).state, 'returned');
+      const lines = await bookLines(paymentId);
+      const unitsOf = (line: Json) => Math.round(line.amount * 1e6);
+      const returned = lines.filter(({ type }) => type === 'late_return');
+      assert.deepEqual(
+        returned.map((line) => [unitsOf(line), line.account]),
+        [[-1_000, `${scene.network}:${friend}`]],
+      );
+      assert.ok(lines.some((line) => line.type === 'late_payment' && unitsOf(line) === 1_000));
+      assert.equal(
+        lines.reduce((sum, line) => sum + unitsOf(line), 0),
+        0,
+        JSON.stringify(lines),
+      );
+    });
+  }
 
   for (const isHeld of [true, false]) {
     it(`arrives whole, from ${isHeld ? 'the held amount' : 'floats'}, and the books agree at each step`, async () => {

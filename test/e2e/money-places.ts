@@ -47,6 +47,16 @@ export const PLACES: Readonly<Record<string, Place>> = {
     const { status, tokenAmount, lateMoney = [] } = data.find((each: Json) => each.paymentId === id);
     return { paid: status === 'succeeded' ? tokenAmount.value : '-', late: lateOf(lateMoney) };
   },
+  /** The settlement and the fee are the money that counted. Late money is no part of them. */
+  async settlement(_, id, read) {
+    const { settlement } = await read(`/v1/payments/${id}`);
+    const { data } = await read('/v1/payments?limit=100');
+    const listed = data.find((each: Json) => each.paymentId === id);
+    const settled: string | undefined = settlement?.successful.amount.value;
+    assert.equal(listed.settlement?.amount?.value, settled, 'the payment and the list tell the same');
+    const paid = settled === undefined ? '-' : String(BigInt(settled) + BigInt(listed.fees.total.value));
+    return { paid, late: [] };
+  },
   async dashboard(_, id, read) {
     const { lateMoney } = await read(`/v1/late-money?paymentId=${id}`);
     const { info } = await read(`/v1/payments/${id}`);

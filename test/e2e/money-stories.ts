@@ -46,7 +46,8 @@ export function disagreements(rows: readonly Row[]): string[] {
 export const textOf = (reports: Report | null) =>
   reports === null ? '' : `${reports.paid}${reports.late.map((late) => ` + ${late}`).join('')}`;
 
-/** The export has no reasons. */
+/** The export has no reasons, and a settlement no late money. */
 function expectedAt(place: string, { paid, late }: Report): Report {
+  if (place === 'settlement') return { paid, late: [] };
   return { paid, late: place === 'export' ? late.map((each) => each.split(' ')[1] ?? '').sort() : [...late].sort() };
 }

@@ -103,6 +103,19 @@ export const WAYS: readonly Way[] = [
     },
   },
   {
+    // The stored settlement has the amount of the whole sweep, and so the late money, too.
+    name: 'more, in one settlement',
+    paid: '1000',
+    late: ['overpaid 500'],
+    async happen({ scene, live }) {
+      const { id, send } = await scene.deposit();
+      send(1_500n);
+      await live();
+      await scene.db.sql`update payment_settlements set amount = 1490 where payment_id = ${id}`;
+      return id;
+    },
+  },
+  {
     name: 'twice, by a wallet and an address',
     paid: '1000',
     late: ['paid_twice 1000'],
