@@ -1,5 +1,5 @@
 import type { FinalityTag, Network } from './network.ts';
-import { weightOf } from './weight.ts';
+import { type Weighed, weightOf } from './weight.ts';
 
 interface Amount {
   readonly asset: string;
@@ -16,9 +16,17 @@ export interface FinalityNeeds {
 /** In ascending order. If tiers have different tags, the stricter one applies. */
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
-/** The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. */
-export function finalityOf({ finality, assets }: Network, { asset, amount }: Amount): FinalityNeeds {
-  const weight = weightOf(assets.get(asset), BigInt(amount));
+/**
+ * The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. `known` is the asset,
+ * if it may be one of another network: a deposit address of a payment there can hold money here.
+ */
+export function finalityOf(
+  network: Network,
+  { asset, amount }: Amount,
+  known: Weighed = network.assets.get(asset),
+): FinalityNeeds {
+  const { finality } = network;
+  const weight = weightOf(known, BigInt(amount));
   const tiers = (finality?.tiers ?? []).filter(({ from }) => weight >= from);
   return {
     depth: Math.max(finality?.depth ?? 1, ...tiers.map((tier) => tier.depth ?? 0)),
@@ -33,7 +41,11 @@ export function loneCeilingOf({ finality }: Network): bigint {
   return finality?.loneCeiling ?? DEFAULT_LONE_CEILING;
 }
 
-/** True if the amount is small enough to rely on a single endpoint, at a greater depth. */
-export function isSmall(network: Network, { asset, amount }: Amount): boolean {
-  return weightOf(network.assets.get(asset), BigInt(amount)) <= loneCeilingOf(network);
+/** True if the amount is small enough to rely on a single endpoint, at a greater depth. `known` as for `finalityOf`. */
+export function isSmall(
+  network: Network,
+  { asset, amount }: Amount,
+  known: Weighed = network.assets.get(asset),
+): boolean {
+  return weightOf(known, BigInt(amount)) <= loneCeilingOf(network);
 }

@@ -180,12 +180,16 @@ async function seenFacts(
 ): Promise<SeenFacts> {
   const chain = chains.find(attempt.network)?.chain;
   const network = chain?.network ?? registry.network(attempt.network);
-  const { depth, tag } = network === undefined ? { depth: 1, tag: undefined } : finalityOf(network, attempt);
+  const { depth, tag } =
+    network === undefined ? { depth: 1, tag: undefined } : finalityOf(network, attempt, registry.asset(attempt.asset));
   return {
     block: event.blockNumber,
     readAtMs: event.readAt?.getTime(),
     depth,
-    loneDepth: network !== undefined && isSmall(network, attempt) ? depth * LONE_DEPTH_FACTOR : undefined,
+    loneDepth:
+      network !== undefined && isSmall(network, attempt, registry.asset(attempt.asset))
+        ? depth * LONE_DEPTH_FACTOR
+        : undefined,
     tag,
     answers: asksChain && chain !== undefined ? await answersOf(chain, event) : undefined,
   };

@@ -1,6 +1,7 @@
 import { type Block, type Chain, type Receipt, unlessUnavailable, type Witness } from '../../chains/chain.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { FinalityTag } from '../../chains/network.ts';
+import type { RegistryDeps } from '../../chains/registry.ts';
 import { type Heights, LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
@@ -35,7 +36,7 @@ export async function proveEvents(
 ): Promise<ProvedEvents> {
   const { chain, memory } = watcher;
   const nowMs = deps.world.clock.nowMs();
-  const depths = depthChecker(watcher, view);
+  const depths = depthChecker(deps, watcher, view);
   const keys = new Set(known.map(({ event }) => keyOf(event)));
   for (const key of memory.askAgainAtMs.keys()) if (!keys.has(key)) memory.askAgainAtMs.delete(key);
   const isDue = ({ event }: KnownEvent) => view.hasNews || nowMs >= (memory.askAgainAtMs.get(keyOf(event)) ?? 0);
@@ -71,7 +72,7 @@ export async function proveEvents(
 }
 
 /** Checks whether an event is deep enough according to two endpoints, or to a single one. */
-function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
+function depthChecker({ registry }: RegistryDeps, { chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
     const known = tagged.get(tag) ?? askHeights(chain, (witness) => witness.block(tag));
@@ -79,16 +80,17 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
     return known;
   };
   return async ({ event, item }: KnownEvent) => {
+    const asked = registry.asset(item.asset);
     // Only a success needs more than the network's own depth.
     const { depth, tag } =
-      event.type === 'paid' ? finalityOf(chain.network, item) : { depth: ownDepth, tag: undefined };
+      event.type === 'paid' ? finalityOf(chain.network, item, asked) : { depth: ownDepth, tag: undefined };
     const named = tag && (await heightsOf(tag));
     const depthBy = (height = -1) => height - event.blockNumber + 1;
     const isNamed = (height: number | undefined) => named === undefined || depthBy(height) > 0;
     return {
       isDeep: depthBy(heights.agreed) >= depth && isNamed(named?.agreed),
       isDeepAlone:
-        isSmall(chain.network, item) &&
+        isSmall(chain.network, item, asked) &&
         depthBy(heights.alone) >= depth * LONE_DEPTH_FACTOR &&
         isNamed(named?.agreed ?? named?.alone),
     };

@@ -44,7 +44,7 @@ export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View)
       const deposit = same.find(({ network }) => network === place.network) ?? same[0];
       if (deposit === undefined) return postpone(place);
       await noticeDeposit(deps, watcher, deposit);
-      const final = await finalNumberFor(watcher, view, deposit.item);
+      const final = await finalNumberFor(deps, watcher, view, deposit.item);
       const isDone = final !== undefined && (await checkPlace(deps, watcher, { place, deposit, ...final }));
       if (!isDone) await postpone(place);
     },

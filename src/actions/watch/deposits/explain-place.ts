@@ -1,5 +1,6 @@
 import type { Block, Chain, Incoming, Witness } from '../../../chains/chain.ts';
 import { finalityOf, isSmall } from '../../../chains/finality.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
 import { type DepositPlace, sumSweeps } from '../../../store/chain/deposit-places.ts';
 import type { OpenDeposit } from '../../../store/chain/deposits.ts';
@@ -145,17 +146,19 @@ function isSame(a: StoredMovement, b: StoredMovement): boolean {
 
 /** The highest block that is final for an amount, and whether a single endpoint suffices for it. */
 export async function finalNumberFor(
+  { registry }: RegistryDeps,
   { chain }: Pick<Watcher, 'chain'>,
   { heights, finalNumber }: View,
   item: OpenDeposit['item'],
 ): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
-  const { depth, tag } = finalityOf(chain.network, item);
+  const asked = registry.asset(item.asset);
+  const { depth, tag } = finalityOf(chain.network, item, asked);
   const tagged = tag && (await askHeights(chain, (witness) => witness.block(tag)));
   const agreed = Math.min(
     (heights.agreed ?? -1) - depth + 1,
     tagged === undefined ? finalNumber : (tagged.agreed ?? -1),
   );
-  const alone = isSmall(chain.network, item)
+  const alone = isSmall(chain.network, item, asked)
     ? Math.min((heights.alone ?? -1) - LONE_DEPTH_FACTOR * depth + 1, tagged?.agreed ?? tagged?.alone ?? finalNumber)
     : -1;
   const number = Math.min(finalNumber, Math.max(agreed, alone));
