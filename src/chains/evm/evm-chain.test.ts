@@ -486,7 +486,7 @@ describe('an EVM chain', () => {
     assert.deepEqual(payable, ['eip155:31337/slip44:60']);
     assert.match(
       messagesOf(problems.slice(0, 1)),
-      /^USDC \(eip155:31337.*\) is switched off: the contract has 18 decimals and not 6\.$/,
+      /^USDC \(eip155:31337.*\) is switched off: the contract has 18 decimals and not 6\. Correct \S+\.json:\d+:\d+ tokens\[\d+\]\.decimals\.$/,
     );
     bare.close();
   });
