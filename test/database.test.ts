@@ -5,7 +5,7 @@ import { connectTo, createTestDatabase } from './database.ts';
 
 /** The number of partners, whether the connection is one of those before, and all connections to this database. */
 const STATE_QUERY = `select (select count(*) from partners)::int as partners, pg_backend_pid() as pid,
-  array(select pid from pg_stat_activity where datname = current_database()) as pids`;
+  (select json_agg(pid) from pg_stat_activity where datname = current_database()) as pids`;
 const ADD = `insert into partners (id, name, pinned_version, created_at) values ('prtn_x', 'X', '2026-02-18', now())`;
 
 describe('a database of a test', () => {
