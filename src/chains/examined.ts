@@ -1,6 +1,6 @@
 import type { Blacklist, FinalityTag } from './network.ts';
 
-/** What a chain tells of itself and of tokens, for the record of a network that Till does not know yet. */
+/** Facts that a chain shows about itself and its tokens, for the record of a network that Till does not know yet. */
 
 /** `missing`: the chain has answered that there is none. `unknown`: no usable answer, so it may be there. */
 export type Found<T> =

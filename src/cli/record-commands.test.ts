@@ -76,7 +76,7 @@ describe('commands that write the files of networks', () => {
   let server: Server;
   let url: string;
   let folder: string;
-  /** What the endpoint answers in place of the chain's answer. */
+  /** The endpoint's answer in place of the chain's. */
   let spoil: Spoil = () => undefined;
 
   let isSilent = false;

@@ -1,7 +1,7 @@
 import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
 import type { World } from '../../runtime/world.ts';
 
-/** What one endpoint alone shows. */
+/** The answers of a single endpoint. */
 export interface EndpointAnswer {
   readonly state: 'up' | 'down';
   readonly head: Block | undefined;

@@ -70,7 +70,7 @@ export function honestTestimony(name: string): Testimony {
   return { name, isDistrusted: false, ...HONEST_TESTIMONY };
 }
 
-/** What the endpoint adds to a balance at that block. */
+/** The amount that the endpoint adds to a balance at that block. */
 export function addedAt({ addsToHoldings, addsFrom }: TestimonyLies, block: number): bigint {
   return block >= addsFrom ? addsToHoldings : 0n;
 }

@@ -17,7 +17,7 @@ type Checks = {
   readonly [Name in CheckName]: {
     readonly title: string;
     readonly judge: (facts: DoctorFacts[Name]) => Judged;
-    /** What to do if the check could not be made. */
+    /** The remedy if the check could not be made. */
     readonly ifUnknown: string;
   };
 };

@@ -11,7 +11,7 @@ export interface Finding {
   readonly level: Exclude<Level, 'well'>;
   /** A sentence. */
   readonly message: string;
-  /** What to do about it, in a sentence. */
+  /** The remedy, in a sentence. */
   readonly remedy: string;
 }
 
