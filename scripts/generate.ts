@@ -10,11 +10,13 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import { SETTINGS } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import type { Setting } from '../src/settings/setting.ts';
+import { alertRulesFile } from './alert-rules.ts';
 import { authorisationPage } from './authorisation-page.ts';
 import { conformancePage } from './conformance-page.ts';
 import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
 import { expandReferences } from './expand-references.ts';
+import { grafanaDashboard } from './grafana-dashboard.ts';
 import { jsonText } from './json-text.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
@@ -43,6 +45,8 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['networks/schema.json', `${jsonText(networkJsonSchema())}\n`],
     ['docs/conformance.md', conformancePage()],
     ['docs/rooms.md', roomsPage()],
+    ['deploy/observability/alerts.yml', alertRulesFile()],
+    ['deploy/observability/dashboard.json', `${jsonText(grafanaDashboard())}\n`],
     ['docs/security.md', withSecurityTables(withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8')))],
   ];
 }
