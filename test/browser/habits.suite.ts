@@ -125,6 +125,33 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     await page.evaluate("dispatchEvent(new Event('online'))");
   });
 
+  it('of links say so when the merchants cannot be read, and when there are none', async () => {
+    const { page } = visit;
+    const merchants = /\/v1\/merchants\?limit=100$/;
+    const answers = [
+      [{ status: 403, json: { code: 'forbidden', message: 'not for you' } }, 'not for you'],
+      [{ status: 200, json: { merchants: [], nextCursor: null } }, en.noLinks],
+    ] as const;
+    for (const [answer, words] of answers) {
+      await page.route(merchants, (route) => route.fulfill(answer));
+      await page.goto(`${dashboard}/links`);
+      await page.getByText(words).waitFor();
+      await page.unroute(merchants);
+    }
+  });
+
+  it('are loaded after a limit of requests that is soon over', async () => {
+    const { page } = visit;
+    const merchants = /\/v1\/merchants\?limit=100$/;
+    const headers = { 'Retry-After': '1' };
+    const json = { code: 'rate_limited', message: 'too many' };
+    await page.route(merchants, (route) => route.fulfill({ status: 429, headers, json }), { times: 1 });
+    await page.goto(`${dashboard}/links`);
+    await page.getByText(en.loading).waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('too many').count(), 0);
+    await page.unroute(merchants);
+  });
+
   it('show the days of the gateway while the clock of the person is wrong', ONLY_LONG, async () => {
     const { context } = visit;
     for (const [name, wrongByMs] of [

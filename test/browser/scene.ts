@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { onFailure } from '../failure-notes.ts';
 import { startMailServer } from '../mail-server.ts';
 import { startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
@@ -88,7 +89,31 @@ async function openVisit(browser: Browser, options: BrowserContextOptions) {
   context.setDefaultTimeout(WITHIN_MS);
   const page = await context.newPage();
   const problems = watchProblems(page);
+  const unanswered = watchUnanswered(context);
+  const forget = onFailure(async () => describePage(page, { problems, unanswered }));
+  context.on('close', forget);
   return { context, page, requests, strangers, problems, shopVisits, close: () => context.close() };
+}
+
+const SHOWN_CHARACTERS = 600;
+
+async function describePage(page: Page, seen: { problems: readonly string[]; unanswered: ReadonlySet<string> }) {
+  const text = await page.locator('body').innerText({ timeout: 5_000 });
+  const words = text.replaceAll(/\s+/g, ' ').slice(0, SHOWN_CHARACTERS);
+  return `${page.url()} shows "${words}"; problems: ${seen.problems.join(' | ')}; unanswered: ${[...seen.unanswered].join(' ')}`;
+}
+
+/** The requests that have no whole answer yet, and those that were answered with an error. */
+function watchUnanswered(context: BrowserContext): ReadonlySet<string> {
+  const open = new Set<string>();
+  const nameOf = (request: Request) => `${request.method()} ${request.url()}`;
+  context.on('request', (request) => open.add(nameOf(request)));
+  context.on('requestfailed', (request) => open.delete(nameOf(request)));
+  context.on('requestfinished', (request) => open.delete(nameOf(request)));
+  context.on('response', (response) => {
+    if (!response.ok()) open.add(`${response.status()} ${nameOf(response.request())}`);
+  });
+  return open;
 }
 
 /** The requested URLs. */

@@ -6,12 +6,19 @@ export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** When to ask again. Undefined if the answer does not say. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, body: { code?: string; message?: string; details?: Record<string, unknown> }) {
+  constructor(
+    status: number,
+    retryAfter: string | null,
+    body: { code?: string; message?: string; details?: Record<string, unknown> },
+  ) {
     super(body.message ?? '');
     this.status = status;
     this.code = body.code ?? '';
     this.details = body.details ?? {};
+    this.retryAfterMs = retryAfter === null ? undefined : Number(retryAfter) * 1_000;
   }
 
   /** True if the first passkey can only be added after signing in with a new link. */
@@ -97,7 +104,10 @@ export async function send(method: string, path: string, asking: Asking = {}): P
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
-  if (!response.ok) throw new ApiProblem(response.status, await response.json().catch(() => ({})));
+  if (!response.ok) {
+    const body = await response.json().catch(() => ({}));
+    throw new ApiProblem(response.status, response.headers.get('Retry-After'), body);
+  }
   return response;
 }
 

@@ -8,6 +8,9 @@ import { sessionQuery } from './queries.ts';
 import { makeRouter } from './router.tsx';
 import { StateContext } from './words.ts';
 
+/** A person would take a longer wait for a page that hangs. */
+const LONGEST_RETRY_AFTER_MS = 10_000;
+
 const root = document.getElementById('root');
 const text = document.getElementById('state')?.textContent;
 if (root !== null && text != null) {
@@ -23,7 +26,9 @@ if (root !== null && text != null) {
     }),
     defaultOptions: {
       queries: {
-        retry: (count, error) => count < 3 && !(error instanceof ApiProblem && error.status < 500),
+        retry: (count, error) => count < 3 && mayRetry(error),
+        retryDelay: (count, error) =>
+          (error instanceof ApiProblem ? error.retryAfterMs : undefined) ?? 1_000 * 2 ** count,
         // The gateway may be on this machine or network, so a browser that takes itself for offline asks it all the same.
         networkMode: 'always',
       },
@@ -38,4 +43,10 @@ if (root !== null && text != null) {
       </QueryClientProvider>
     </StateContext>,
   );
+}
+
+/** A limit of requests may be over in a moment. Every other refusal would be the same again. */
+function mayRetry(error: Error): boolean {
+  if (!(error instanceof ApiProblem) || error.status >= 500) return true;
+  return error.status === 429 && (error.retryAfterMs ?? Number.POSITIVE_INFINITY) <= LONGEST_RETRY_AFTER_MS;
 }

@@ -85,14 +85,19 @@ export function merchantQuery(merchantId: string) {
 const NO_MERCHANTS: readonly ListedMerchant[] = [];
 
 export function useMerchants(): readonly ListedMerchant[] {
+  return useMerchantList().merchants ?? NO_MERCHANTS;
+}
+
+/** For pages that cannot go on without a merchant. They show the error. The list is undefined until it is loaded. */
+export function useMerchantList(): { merchants: readonly ListedMerchant[] | undefined; error: Error | null } {
   const enabled = useMay('merchants:read');
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['merchants'],
     enabled,
     staleTime: 60_000,
     queryFn: ({ signal }) => call<{ merchants: ListedMerchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
   });
-  return data?.merchants ?? NO_MERCHANTS;
+  return { merchants: data?.merchants, error };
 }
 
 const NO_ASSETS: readonly Asset[] = [];

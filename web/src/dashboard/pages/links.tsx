@@ -16,7 +16,7 @@ import { usePageState, useWords } from '../words.ts';
 
 export function LinksPage() {
   const words = useWords();
-  const { merchantId, select } = useMerchantChoice();
+  const { merchantId, select, isNone, error } = useMerchantChoice();
   const mayWrite = useMay('links:write');
   const [isAdding, setAdding] = useState(false);
   const [shown, setShown] = useState<PaymentLink>();
@@ -37,7 +37,7 @@ export function LinksPage() {
         )}
       </PageHead>
       {select}
-      <ListState error={list.error} count={rows?.length} empty={words.noLinks} />
+      <ListState error={error ?? list.error} count={isNone ? 0 : rows?.length} empty={words.noLinks} />
       <ul className="plain-list" aria-label={words.paymentLinks}>
         {merchantId !== undefined &&
           rows?.map((link) => (

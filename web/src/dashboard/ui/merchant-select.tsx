@@ -1,16 +1,17 @@
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
-import { useMerchants, useSession } from '../queries.ts';
+import { useMerchantList, useSession } from '../queries.ts';
 import { useWords } from '../words.ts';
 import { Field } from './parts.tsx';
 
+/** The merchant of a page that shows one. `isNone` if the partner has none, and the error if the merchants cannot be read. */
 export function useMerchantChoice() {
   const words = useWords();
   const { merchant } = useSession();
-  const merchants = useMerchants();
+  const { merchants, error } = useMerchantList();
   const [chosen, setChosen] = useState<string>();
-  const merchantId = merchant?.id ?? chosen ?? merchants[0]?.id;
-  const select = merchant === null && merchants.length > 1 && (
+  const merchantId = merchant?.id ?? chosen ?? merchants?.[0]?.id;
+  const select = merchant === null && merchants !== undefined && merchants.length > 1 && (
     <Field label={words.merchant}>
       {(id) => (
         <select id={id} value={merchantId} onChange={(event) => setChosen(event.target.value)}>
@@ -23,5 +24,5 @@ export function useMerchantChoice() {
       )}
     </Field>
   );
-  return { merchantId, select };
+  return { merchantId, select, isNone: merchantId === undefined && merchants?.length === 0, error };
 }
