@@ -204,7 +204,7 @@ function report({ level, sections }: Diagnosis, at: Date): Output {
   return { json, text, exitCode: EXIT_CODES[level] };
 }
 
-/** The worst come last, where the eye is when the command ends. */
+/** The worst findings come last, where people read first when the command ends. */
 function findingLines(sections: readonly Section[]): string[] {
   const found = sections.flatMap(({ title, findings }) => findings.map((finding) => ({ title, ...finding })));
   const levels: readonly Finding['level'][] = ['remark', 'unknown', 'warning', 'fault'];

@@ -194,7 +194,7 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
 }
 
 /**
- * Why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg removed money
+ * The reason why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg removed money
  * of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the payment's money is
  * being computed.
  */
@@ -222,7 +222,7 @@ export interface WaitingRefund {
   readonly isCooling: boolean;
   /** The units that are missing in the floats. */
   readonly lack: string;
-  /** Why the held part cannot be taken yet. */
+  /** The reason why the held part cannot be taken yet. */
   readonly waitsFor: RefundHold | null;
   /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
   readonly merchantAccount: string | null;

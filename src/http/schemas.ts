@@ -134,7 +134,7 @@ export const PriceFields = {
   }),
 };
 
-/** The description says what the list is of. */
+/** `description` names the object that has the list. */
 export function acceptedAssetsField(description: string) {
   return Type.Unsafe<string[] | null>({
     title: 'AcceptedAssets',

@@ -74,7 +74,7 @@ const KRAKEN: PublicSource = {
         url: `https://api.kraken.com/0/public/Ticker?pair=${pair}`,
         prices: [
           priced(symbol, (answer) => ({
-            // Kraken names pairs in its answers otherwise: ETHUSD is XETHZUSD there.
+            // Kraken names pairs differently in its answers: ETHUSD is XETHZUSD there.
             price: elementsAt(answer, ['error']).length === 0 ? textAt(answer, ['result', '*', 'c', '0']) : undefined,
             statedAtMs: null,
           })),

@@ -157,7 +157,7 @@ function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
   });
 }
 
-/** Only if the merchant has no destination at all, so that a removed destination stays removed. */
+/** Adds the destinations of the demo merchant if it has none at all, so that a removed destination stays removed. */
 async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
   const settlements = assetsOf(deps.registry, NETWORK).flatMap(({ id, symbol }) => {

@@ -44,7 +44,7 @@ export const SANDBOX_ACCOUNTS = Object.fromEntries(
   Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, createLocalSigner(key).address]),
 ) as Readonly<Record<keyof typeof SANDBOX_KEYS, Address>>;
 
-/** The token addresses in `chains/assets.ts`, each the last twenty bytes of a hash of the token's name. */
+/** The token addresses in `networks/eip155-31337.json`, each the last twenty bytes of a hash of the token's name. */
 export const SANDBOX_TOKENS = {
   USDC: namedAddress('USDC'),
   EURC: namedAddress('EURC'),

@@ -94,7 +94,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
  * needs ten.
  */
 const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
-/** The time of a block and its finality, after which the watcher has ended an action. */
+/** The watcher ends an action within this time after its deadline: one block, its finality, and one round. */
 const ENDED_AFTER_S = 45;
 
 function refusePile(

@@ -60,7 +60,7 @@ export function judgeDatabase(database: DatabaseFacts | DatabaseOutage): Judged 
   return { facts: parts.flatMap(({ facts }) => facts), findings: parts.flatMap(({ findings }) => findings) };
 }
 
-/** A question that was not answered is one line, and the others go on. */
+/** An unanswered question becomes one finding. The other questions are judged all the same. */
 function judged<T>(
   asked: Asked<T>,
   what: string,

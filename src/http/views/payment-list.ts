@@ -17,7 +17,7 @@ import { PaymentRefunds, viewRefunds } from './refund.ts';
 
 declare global {
   interface JSON {
-    /** Node.js has it, but the type library of the compiler does not yet. */
+    /** Node.js has this function, but the compiler's type library lacks it. */
     rawJSON(text: string): object;
   }
 }

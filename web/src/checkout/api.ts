@@ -40,7 +40,7 @@ export interface Offer {
   readonly options: readonly GatewayOption[];
   /** Null if the gateway does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** Why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
+  /** The reason why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
   /** Unless the status is `requires_action`, the options are empty for every account. */
   readonly status: PaymentStatus;
