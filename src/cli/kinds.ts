@@ -198,7 +198,7 @@ function durationMs(raw: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** Stricter than `Date.parse`, which reads 30 February as 2 March and a time without offset as local time. */
+/** The time in milliseconds. Stricter than `Date.parse`, which reads 30 February as 2 March and a time without offset as local time. */
 function momentMs(raw: string): number | undefined {
   const match = MOMENT.exec(raw);
   if (match === null) return undefined;

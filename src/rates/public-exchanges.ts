@@ -15,6 +15,7 @@ import {
  * Markets and services that follow markets. Markets in dollar tokens, such as ETH/USDT, are not used: if the token lost its value,
  * all of them would agree on a wrong price.
  */
+
 const COINS = ['ETH', 'SOL', 'BNB', 'POL', 'CELO', 'MON'];
 
 const COINGECKO_COINS: ReadonlyMap<string, string> = new Map([
@@ -129,7 +130,7 @@ const BITFINEX: PublicSource = {
       `https://api-pub.bitfinex.com/v2/tickers?symbols=${symbols.map((symbol) => `t${symbol}USD`).join(',')}`,
       symbols.map((symbol) =>
         inDollars(symbol, (answer) => ({
-          // Symbol, bid, its size, ask, its size, change, relative change, last price, volume, high, low.
+          // The answer is an array: symbol, bid, its size, ask, its size, change, relative change, last price, volume, high, low.
           price: textAt(
             elementsAt(answer, []).find((row) => textAt(row, ['0']) === `t${symbol}USD`),
             ['7'],

@@ -242,7 +242,7 @@ async function newKey(deps: CommandDeps & RowKeyDeps): Promise<string> {
   return secret;
 }
 
-/** Written atomically, because several nodes may share the folder, and readable by this user only. */
+/** Writes the file atomically, because several nodes may share the folder. Only this user can read it. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.draft`;
   await writeFile(draft, text, { mode: 0o600 });

@@ -34,7 +34,7 @@ export async function askEndpoint({ world }: { readonly world: World }, chain: C
     return { state: 'up', head, answeredAtMs, latencyMs, payable: found.payable, problems };
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    // It is the only endpoint of its chain, so the caller knows which one it is.
+    // The caller knows network and endpoint, so the problem need not name them.
     const problem = error.message.replace(`${chainId}: `, '').replace(/^no endpoint answered \w+: endpoint 1 /, 'it ');
     return {
       state: 'down',

@@ -162,7 +162,7 @@ export interface NodeFacts {
 
 export interface LeaseFacts {
   readonly name: string;
-  /** The work of its holder. Null for work on a network that is not in the settings of this machine. */
+  /** The work of the holder. Null for work on a network that is not in the settings of this machine. */
   readonly work: string | null;
   readonly isHeld: boolean;
   readonly holder: string;

@@ -191,7 +191,7 @@ function isTransient(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** At most a minute, so that a header cannot stop the page. */
+/** The wait in the header, at most a minute, so that a header cannot stop the page. */
 function retryAfterMs(headers: Headers): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
