@@ -54,7 +54,7 @@ export const SANDBOX_TOKENS = {
 /** The implementation behind the proxies of USDC and EURC, and the account that may replace it. */
 const DOLLAR_IMPLEMENTATION = namedAddress('dollar implementation');
 const PROXY_ADMIN = namedAddress('proxy admin');
-/** The storage slots of both in `contracts/sandbox/TestProxy.sol`. */
+/** The storage slots of implementation and admin in `contracts/sandbox/TestProxy.sol`. */
 const IMPLEMENTATION_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.implementation'));
 const ADMIN_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.admin'));
 

@@ -68,7 +68,7 @@ interface End {
   /** An end of the range, and the boundary of the day that the totals use instead. */
   readonly atMs: number | undefined;
   readonly dayMs: number | undefined;
-  /** The sign of the payments between the two if the boundary comes after the end. */
+  /** The sign of the payments between end and boundary, if the boundary comes later. */
   readonly signBefore: 1 | -1;
 }
 
