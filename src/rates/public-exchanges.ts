@@ -177,7 +177,7 @@ const KUCOIN: PublicSource = {
 
 const COINGECKO: PublicSource = {
   ...MARKET,
-  // Without a key it takes only some requests a minute from an address.
+  // Without a key the source accepts only some requests a minute from an address.
   everyMs: 30_000,
   name: 'coingecko',
   about: 'CoinGecko, average of many exchanges',

@@ -144,7 +144,7 @@ export interface SchemaFacts {
 export interface SecretFacts {
   /** True if the master secret in the settings of this machine opens the secrets of the database. Null before the first start. */
   readonly opens: Asked<boolean | null>;
-  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not say it. */
+  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not report it. */
   readonly nodes: readonly { readonly host: string; readonly id: string; readonly knowsNewest: boolean | null }[];
 }
 

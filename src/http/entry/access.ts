@@ -290,7 +290,7 @@ function checkForm(request: Visit): string | undefined {
 
 interface Limits {
   readonly address: RateLimit;
-  /** Per address, for public requests that cost very little. */
+  /** The limit per address for public requests that cost very little. */
   readonly cheap: RateLimit;
   readonly key: RateLimit;
 }

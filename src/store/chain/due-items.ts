@@ -225,7 +225,7 @@ export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
  * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item. They take turns: those after the key come first.
+ * refund that its merchant was asked to sign has an offered item. Items take turns: those after the key come first.
  */
 export function findOutgoingToJudge(
   db: Reader,

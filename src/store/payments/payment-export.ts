@@ -203,12 +203,12 @@ function networkOf(db: Reader, asset: Fragment): Fragment {
   return db`split_part(${asset}, '/', 1)`;
 }
 
-/** ISO 8601. A format pattern would take four times as long. */
+/** The time in ISO 8601. A format pattern would take four times as long. */
 function timeText(db: Reader, time: Fragment): Fragment {
   return db`replace((${time} at time zone 'UTC')::text, ' ', 'T') || 'Z'`;
 }
 
-/** RFC 4180. A single `concat` joins all parts and skips nulls. */
+/** A line by RFC 4180. A single `concat` joins all parts and skips nulls. */
 function csvLine(db: Reader, columns: readonly Column[]): Fragment {
   const fields = columns.map(({ text, isFree }) => (isFree ? csvText(db, text) : text));
   const [first = db``, ...others] = fields;
