@@ -12,8 +12,8 @@ const PAGE_POLICY =
 const REVALIDATED = 'no-cache';
 
 /**
- * The OpenAPI document and the reference page. Both are rendered at the first request and kept, because rendering takes longer
- * than any other answer and needs no key.
+ * The OpenAPI document and the reference page. Both are rendered at the first request and kept: rendering takes longer than any other
+ * answer, and anybody may request it.
  */
 export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
   const route = { schema: { hide: true } };
