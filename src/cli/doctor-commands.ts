@@ -136,7 +136,7 @@ function settingsFacts({ config, environment }: Context, problem: string | undef
   };
 }
 
-/** A sandbox without a configured secret has its own in its home. It is read, and never created. */
+/** A sandbox without a configured secret has its own in its home. That secret is read, and never created. */
 async function secretIds({ config, world }: Context): Promise<Asked<readonly string[]>> {
   const isConfigured = config.secret !== undefined || config.secretFile !== undefined;
   const hasOwn = hasOnlyPlayMoney(config) && (await isThere(join(config.home, 'secret')));

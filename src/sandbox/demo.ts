@@ -54,7 +54,7 @@ const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
-/** Paid to the merchant's account. Other assets, such as USDT, go to the intermediate account, so that the demo shows both. */
+/** Assets that go to the merchant's account. Others, such as USDT, go to the intermediate account, so that the demo shows both. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
 /** Creates the demo partner, merchant, wallet app and key if they are missing. */
