@@ -2,7 +2,6 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Timers } from './world.ts';
 
-/** The certificate that a server shows. */
 export interface ServerCertificate {
   readonly issuer: string;
   readonly from: Date;

@@ -1,7 +1,6 @@
 import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
 import type { World } from '../../runtime/world.ts';
 
-/** The answers of a single endpoint. */
 export interface EndpointAnswer {
   readonly state: 'up' | 'down';
   readonly head: Block | undefined;

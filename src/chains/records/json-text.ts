@@ -10,7 +10,6 @@ export interface JsonText {
   readonly value: unknown;
   /** The place of the value at a path, or of its parent if the value is missing. */
   placeOf(path: JsonPath): Place;
-  /** The place of the key at a path. */
   placeOfKey(path: JsonPath): Place;
 }
 

@@ -7,7 +7,6 @@ import { type JsonPath, type JsonText, readJson } from './json-text.ts';
 import type { NetworkFile } from './network-schema.ts';
 import { readRecord } from './read-record.ts';
 
-/** A network with its file. */
 export interface FiledNetwork {
   readonly network: Network;
   /** Path of the file. */

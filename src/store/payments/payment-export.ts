@@ -137,7 +137,6 @@ const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, C
 
 type ColumnText = (db: Reader, query: ExportQuery) => Fragment;
 
-/** The names of the columns of each export. */
 export const EXPORT_COLUMNS: Readonly<Record<ExportQuery['content'], readonly string[]>> = {
   payments: Object.keys(COLUMNS.payments),
   bookkeeping: Object.keys(COLUMNS.bookkeeping),
