@@ -1,7 +1,7 @@
 import { findDaysOfCustomers } from '../../store/payments/payment-stats.ts';
 import { type CommandDeps, command } from '../command.ts';
 
-/** After an upgrade the days of all customers are missing. Small batches with a pause keep the database free for payments. */
+/** After an upgrade all customers lack their first and last days. Small batches with a pause keep the database free for payments. */
 const BATCH = 500;
 
 /** Stores the first and the last day of some customers for whom they are missing. The others wait for the next run. */
