@@ -113,7 +113,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await clearOthers('relayer_gone', new Set(waiting.keys()));
   }
 
-  /** Networks that were removed from the settings while work was open. */
+  /** Alerts of networks that were removed from the settings while they had open work. */
   async function checkMissingNetworks(): Promise<void> {
     const missing = await findMissingNetworks(db.sql, deps.registry, chains);
     for (const { network, message } of missing) await alarms.missing.set(network, message);
