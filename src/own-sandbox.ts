@@ -18,7 +18,7 @@ export type OwnSandbox = NonNullable<Awaited<ReturnType<typeof openOwnSandbox>>>
 
 /** An interrupted move of the sandbox's clock is finished within this time. */
 const FINISH_ADVANCE_MS = 2_000;
-/** The delay between a payment being ready for its scripted outcome and the outcome. */
+/** Scripted outcomes come within this time after their payments are ready for them. */
 const STAGE_MS = 250;
 
 /** The demo partner with its shop, the test clock and the scripted outcomes. Only a gateway that has no real money has them. */

@@ -163,7 +163,7 @@ function createCaches(base: Base) {
   };
 }
 
-/** Uses and requests, which are written in the background. */
+/** Recorders of requests, of uses of keys and sessions, and of visits to payments. They write in the background. */
 function createUseRecorders({ world }: Base) {
   const steady = unshiftedWorld(world);
   return {

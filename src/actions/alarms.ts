@@ -24,8 +24,8 @@ const REPEAT_MS = 60_000;
 const UNSEEN_MS = 3 * REPEAT_MS;
 
 /**
- * The memory of a node only saves writes, for a minute: another node may have raised or cleared the alert since. So the table
- * converges to the present state of the condition, whichever nodes start and stop.
+ * A node remembers what it wrote for a minute at most, to save writes: another node may have raised or cleared the alert since. So
+ * the table converges to the present state of the condition, whichever nodes start and stop.
  */
 export function createAlarms(
   deps: CommandDeps & { log: Log },

@@ -15,6 +15,7 @@ import { limitLockWait } from '../store/plumbing/locks.ts';
 import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 
 /** The one write path: every change of the database goes through `command`, `commandOfOne` or `idempotentCommand`. */
+
 export interface CommandDeps extends RegistryDeps {
   readonly db: Database;
   readonly world: World;

@@ -50,7 +50,7 @@ export async function askWitnesses<T>(
   return { finding, statements };
 }
 
-/** The height of the chain by the same quorum: of its head, or of the block that `ask` returns. */
+/** The height of the chain as two endpoints report it: of its head, or of the block that `ask` returns. */
 export async function askHeights(
   chain: Chain,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),

@@ -67,7 +67,7 @@ export async function intermediateAccounts({ db, rowKeys }: ReadDeps, connected:
   return unique(all).map(({ address }) => address);
 }
 
-/** Only rows with a valid MAC. All others are ignored. */
+/** The stored accounts of a network. Rows without a valid MAC are ignored. */
 export async function storedAccounts(db: Reader, deps: RowKeyDeps, network: string): Promise<OwnAccount[]> {
   return (await listOwnAccounts(db, network)).filter((row) => isOwnAccount(deps, row));
 }

@@ -21,7 +21,7 @@ export type NotedRequest = Omit<ApiRequest, 'skipped'>;
 
 /** Records requests for the developers of a partner: a sample of the successful ones, and errors up to a rate. */
 export interface RequestRecorder {
-  /** Costs the check of a counter. `describe` is called only for a request that is recorded. */
+  /** Cheap: it checks a counter. `describe` is called only for a request that is recorded. */
   note(
     owner: { readonly partnerId: string; readonly mode: Mode },
     isError: boolean,

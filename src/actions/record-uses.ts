@@ -4,7 +4,7 @@ import { type CommandDeps, command } from './command.ts';
 
 /** Records the last use of keys or sessions. */
 export interface UseRecorder {
-  /** Costs a map entry. The uses are written later, for all ids at once. */
+  /** Notes a use in memory. The uses are written later, for all ids at once. */
   note(id: string): void;
   /** Always returns false: one run writes all. */
   flush(deps: CommandDeps): Promise<boolean>;

@@ -13,7 +13,7 @@ export interface RotateInput {
   readonly isLost: boolean;
   /** Writes the MACs of rows under the newest master secret. Returns the number of rows by table. */
   renewRows(pages: Pages, now: Date): Promise<Readonly<Record<string, number>>>;
-  /** The same for the head of the freezes, which stays locked for one short transaction. */
+  /** Writes a head of the freezes under the newest master secret, in one short transaction. Returns the number of freezes. */
   renewFreezes(tx: Tx): Promise<number>;
 }
 

@@ -58,7 +58,7 @@ export interface Chain {
   balance(account: string, atBlock?: number): Promise<bigint>;
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
-  /** Signs without sending. All items share Collector, asset, method and fee account. In coin, that is the signer itself. */
+  /** Signs without sending. All items share Collector, asset, method and fee account. In coin, the signer pays the only item. */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;

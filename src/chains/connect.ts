@@ -1,6 +1,6 @@
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
-import { type Chain, ChainUnavailableError, type Signer } from './chain.ts';
+import { ChainUnavailableError } from './chain.ts';
 import type { ChainCheck } from './chain-check.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 
@@ -11,12 +11,7 @@ export interface ConnectDeps {
   readonly onChecked?: (network: string, check: ChainCheck) => Promise<void>;
 }
 
-export interface ChainTerms {
-  readonly chain: Chain;
-  readonly relayers: readonly Signer[];
-  readonly feeAccount: string;
-  readonly intermediateAccount: string;
-  readonly intermediateSigner?: Signer | undefined;
+export interface ChainTerms extends Omit<ConnectedChain, 'payable' | 'problems'> {
   /** Returns a reason not to use the chain at all, in addition to the chain's own check. */
   readonly objection?: () => Promise<string | undefined>;
 }

@@ -15,14 +15,14 @@ export interface ExaminedNetwork {
   readonly blockTime: Found<BlockTime>;
   readonly tags: Readonly<Record<FinalityTag, Found<true>>>;
   readonly permit2: Found<true>;
-  /** The newest release of our contracts that is there, by its address. */
+  /** The address of the newest release that is deployed. The same for `depositContract`. */
   readonly collector: Found<string>;
   readonly depositContract: Found<string>;
 }
 
 export interface BlockTime {
   readonly blockTimeMs: number;
-  /** The number of blocks that it was measured over. */
+  /** The number of blocks over which the time was measured. */
   readonly blocks: number;
 }
 
@@ -41,6 +41,6 @@ export interface ExaminedToken {
 export interface ExaminedDomain {
   readonly name: string;
   readonly version: string;
-  /** `told`: by EIP-5267. `tried`: this name and version give its `DOMAIN_SEPARATOR()`. */
-  readonly by: 'told' | 'tried';
+  /** `separator`: this name and version give the token's `DOMAIN_SEPARATOR()`. */
+  readonly by: 'eip5267' | 'separator';
 }

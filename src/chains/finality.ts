@@ -17,8 +17,8 @@ export interface FinalityNeeds {
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
 /**
- * The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. `known` is the asset,
- * if it may be one of another network: a deposit address of a payment there can hold money here.
+ * The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. Pass `known` if the asset
+ * may be of another network: a deposit address can hold money on this network for a payment on another.
  */
 export function finalityOf(
   network: Network,

@@ -17,15 +17,15 @@ export interface Network {
   readonly finality?: Finality;
   /** True if the only endpoint is our own process. It has no reason to lie, so no second endpoint has to confirm its answers. */
   readonly isTrustedAlone?: true;
-  /** The lowest tip per gas that block builders accept, in the smallest unit of the coin. Undefined without a minimum. */
+  /** The lowest tip per unit of gas that block builders accept, in the smallest unit of the coin. Undefined without a minimum. */
   readonly minTip?: bigint;
   /** The highest tip per unit of gas, whatever endpoints report. The default is in `evm/fees.ts`. */
   readonly maxTip?: bigint;
-  /** The highest price per unit of gas without a setting of the operator. The default is in `settings/chains.ts`, also of the next. */
+  /** The highest price per unit of gas without a setting of the operator. Default: `settings/chains.ts`. */
   readonly gasPriceCap?: bigint;
-  /** The most that gas may cost within an hour without a setting of the operator. */
+  /** The most that gas may cost within an hour without a setting of the operator. Default: `settings/chains.ts`. */
   readonly gasCostPerHour?: bigint;
-  /** Where the record says the id of the network (by CAIP-2) and the decimals of a token (by CAIP-19), for messages. */
+  /** For messages, the places in the record's file: of the network's id (by CAIP-2), and of a token's decimals (by CAIP-19). */
   readonly places?: ReadonlyMap<string, string>;
   /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
@@ -51,7 +51,7 @@ export interface Finality {
   readonly loneCeiling?: bigint;
 }
 
-/** Applies to payments of this weight (`weight.ts`) and above. */
+/** The finality of payments of this weight (`weight.ts`) and above. */
 export interface FinalityTier {
   readonly from: bigint;
   readonly depth?: number;
@@ -71,7 +71,7 @@ export interface KnownAsset {
   readonly quoteDecimals: number;
   /** The currency that the token is pegged to, one to one. */
   readonly peg?: string;
-  /** The symbol whose rate is the token's: that of the coin for its wrapped form. */
+  /** The symbol whose rate the token has, such as ETH for WETH. */
   readonly ratedAs?: string;
   /** Upper bound for the value of a whole token, in units of a currency. Undefined for pegged tokens. */
   readonly worthAtMost?: bigint;

@@ -19,7 +19,6 @@ export interface Registry {
   fileOf(chainId: string): string | undefined;
 }
 
-/** For whatever needs the registry alone. */
 export interface RegistryDeps {
   readonly registry: Registry;
 }

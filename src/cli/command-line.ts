@@ -16,7 +16,7 @@ export type CommandLine =
   | {
       readonly command: Command;
       readonly values: Readonly<Record<string, unknown>>;
-      /** Parses the line again for another time: durations such as `2h` begin then. */
+      /** Parses the line again, with durations such as `2h` counted from `nowMs`. */
       readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
     };
 

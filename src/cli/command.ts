@@ -53,7 +53,7 @@ export function databaseCommand<P extends Options = None, O extends Options = No
 ): Command {
   return command({
     ...definition,
-    // Parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
+    // The line is parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
     run: (context) =>
       withDatabase(context, (deps) =>
         definition.run(deps, context.valuesAt(deps.world.clock.nowMs()) as Values<P> & Values<O>),

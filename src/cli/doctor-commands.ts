@@ -136,7 +136,7 @@ function settingsFacts({ config, environment }: Context, problem: string | undef
   };
 }
 
-/** A sandbox without a configured secret has its own in its home. It is read, and never created. */
+/** A sandbox without a configured secret has its own in its home. That secret is read, and never created. */
 async function secretIds({ config, world }: Context): Promise<Asked<readonly string[]>> {
   const isConfigured = config.secret !== undefined || config.secretFile !== undefined;
   const hasOwn = hasOnlyPlayMoney(config) && (await isThere(join(config.home, 'secret')));
@@ -204,7 +204,7 @@ function report({ level, sections }: Diagnosis, at: Date): Output {
   return { json, text, exitCode: EXIT_CODES[level] };
 }
 
-/** The worst come last, where the eye is when the command ends. */
+/** The worst findings come last, where people read first when the command ends. */
 function findingLines(sections: readonly Section[]): string[] {
   const found = sections.flatMap(({ title, findings }) => findings.map((finding) => ({ title, ...finding })));
   const levels: readonly Finding['level'][] = ['remark', 'unknown', 'warning', 'fault'];

@@ -67,7 +67,7 @@ function authorizationText(found: ExaminedToken['authorizations'], domain: Exami
     return `not found out: whether payers can sign by EIP-3009, because ${found.reason}. The file does not offer it.`;
   }
   const form = found.value === 'eip3009-bytes' ? 'bytes' : 'v, r, s';
-  const how = domain.is === 'found' && domain.value.by === 'told' ? 'EIP-5267' : 'DOMAIN_SEPARATOR()';
+  const how = domain.is === 'found' && domain.value.by === 'eip5267' ? 'EIP-5267' : 'DOMAIN_SEPARATOR()';
   const shown =
     domain.is === 'found'
       ? `${JSON.stringify(domain.value.name)} and version ${JSON.stringify(domain.value.version)}`

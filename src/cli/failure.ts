@@ -38,7 +38,7 @@ export function describeFailure(error: unknown): Failure {
     return wrong('The configuration is invalid', [error.message]);
   if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
-  // A connection refused at several addresses has a code and an empty message.
+  // The error of a connection that several addresses refused has a code and an empty message.
   const reason = message || code || String(error);
   return failed(
     'internal_error',

@@ -31,7 +31,7 @@ const TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u;
 const MAX_TEXT_LENGTH = 256;
 const MAX_URL_LENGTH = 2048;
 
-/** Narrower than URL parsers, because `;`, `,` and `*` have a meaning in a content security policy. */
+/** Stricter than URL parsers, because `;`, `,` and `*` have a meaning in a content security policy. */
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 const LOCAL = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/;
 
@@ -198,7 +198,7 @@ function durationMs(raw: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** Stricter than `Date.parse`, which reads 30 February as 2 March and a time without offset as local time. */
+/** The time in milliseconds. Stricter than `Date.parse`, which reads 30 February as 2 March and a time without offset as local time. */
 function momentMs(raw: string): number | undefined {
   const match = MOMENT.exec(raw);
   if (match === null) return undefined;

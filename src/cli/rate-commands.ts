@@ -59,7 +59,7 @@ interface Report {
   readonly pairs: readonly PairSurvey[];
   /** Pairs without sources. */
   readonly missing: readonly Pair[];
-  /** True if the command names the pair. Otherwise an operator may do without a coin of a network. */
+  /** True if the command names the pair. Only then are missing sources a failure: an operator need not offer every coin. */
   readonly isAsked: boolean;
 }
 

@@ -24,7 +24,7 @@ interface TokenAddress {
 const MAX_TOKENS = 50;
 const EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
-/** A token's address, with the currency that it is pegged to: no contract tells the currency. */
+/** A token's address, with the currency that it is pegged to, which no contract returns. */
 const tokenAddress: Kind<TokenAddress> = {
   placeholder: 'address[=currency]',
   parse: (raw) => {
@@ -182,7 +182,7 @@ async function findToken(
   return { entry: drafted.entry, sentences: tokenSentences(examined as ExaminedToken, drafted.entry) };
 }
 
-/** Those of the tokens that Till knows: a bridged token often has the name of its original. */
+/** The EIP-712 domains of known tokens: a bridged token often has the name of its original. */
 function domainsOf(registry: Registry) {
   return registry.assets.flatMap(({ pay }) => (pay !== undefined && 'domain' in pay ? [pay.domain] : []));
 }

@@ -56,7 +56,7 @@ const link = async (scene: Scene, fields: object = {}): Promise<string> => {
   return paymentLink.id;
 };
 
-/** A merchant asks for another destination, which waits as in live mode. The later addresses are asked for afterwards. */
+/** A merchant asks for another destination, which waits as in live mode, and then for the destinations in `thenTo`. */
 const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
   const id = await merchant(scene);
   const settlementId = await register(scene, id);

@@ -13,7 +13,7 @@ export function firstHash(network: string): string {
   return sha256(`till books of ${network}`);
 }
 
-/** Changes when anything in the entry, or in an entry before it, changes. */
+/** The hash of an entry. It changes when anything in the entry, or in an entry before it, changes. */
 export function entryHash(previous: string, { sequence, at, lines, ...entry }: PlacedEntry): string {
   const content = [
     previous,

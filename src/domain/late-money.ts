@@ -1,6 +1,6 @@
 import type { PaymentStatus } from './payment.ts';
 
-/** Why money did not count for its payment. */
+/** The reasons why money did not count for its payment. */
 export const LATE_REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
@@ -41,6 +41,6 @@ export interface LateMoney {
   readonly status?: LateState;
   /** CAIP-10. Null if nobody has named a destination. */
   readonly destination?: string | null;
-  /** Why the last return failed. */
+  /** The reason why the last return failed. */
   readonly problem?: string | null;
 }

@@ -219,7 +219,7 @@ const RESULT_FORMS: Readonly<Record<Step, RegExp>> = {
   signature: /^0x(?:[0-9a-fA-F]{2}){33,}$/,
 };
 
-/** Equal for requests with the same option and the same results. */
+/** A hash that is equal for requests with the same option and the same results. */
 export function resultsHash(optionId: string, values: readonly string[]): string {
   return hash('sha256', JSON.stringify([optionId, ...values]), 'base64url');
 }
@@ -231,7 +231,7 @@ export interface Ranked {
   readonly etaS: number;
 }
 
-/** Best first: without an exchange rate, without a transaction of the payer, on a quicker network, which also costs less. */
+/** Best options first: without an exchange rate, without a transaction of the payer, on a quicker network, which also costs less. */
 export function compareRank(a: Ranked, b: Ranked): number {
   return (
     Number(b.isAtPar) - Number(a.isAtPar) || Number(a.needsTransaction) - Number(b.needsTransaction) || a.etaS - b.etaS

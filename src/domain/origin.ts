@@ -1,5 +1,5 @@
 /**
- * Where a change came from, for the audit log. The gateway saw `address` itself. `host`, `account` and `session` are claims of
+ * The origin of a change, for the audit log. The gateway saw `address` itself. `host`, `account` and `session` are claims of
  * the machine on which an operator command runs.
  */
 export interface Origin {

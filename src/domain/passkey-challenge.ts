@@ -5,6 +5,7 @@ import type { KeyRing } from './key-ring.ts';
  * A challenge for a passkey: its end, random bytes, and a MAC over both and the use. The MAC makes storage unnecessary for
  * visitors who only ask, and binds the challenge to one use and one session.
  */
+
 const TIME_BYTES = 6;
 export const CHALLENGE_RANDOM_BYTES = 16;
 const MAC_BYTES = 16;

@@ -58,7 +58,7 @@ export function factsAfter(
     const nativeDeadline = event.keepsAddresses ? payment.nativeDeadline : null;
     return { ...firstFacts(payment), nativeDeadline, updatedAt: at };
   }
-  // A payment that expired by the clock ended at its expiry, not when the sweeper noticed it.
+  // A payment that expired by the clock ended at its expiry, not when the expiry job noticed it.
   const updatedAt = event.type === 'expired' && event.proof === 'clock' ? payment.expiresAt : at;
   return { ...factsOf(payment), ...madeKnown(event), status: to, updatedAt };
 }

@@ -112,7 +112,7 @@ export function isFinal(status: PaymentStatus): boolean {
 }
 
 /**
- * The status in all answers. A payment past its expiry is never shown as payable, even before the sweeper has moved it: it is
+ * The status in all answers. A payment past its expiry is never shown as payable, even before the expiry job has moved it: it is
  * shown as expired, or as `processing` while a native transaction may still arrive.
  */
 export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: PaymentState, nowMs: number): PaymentStatus {

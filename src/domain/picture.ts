@@ -8,5 +8,4 @@ export interface Picture {
 }
 
 export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
-/** The picture of a payment link. */
 export const MAX_LINK_PICTURE_BYTES = 256 * 1024;

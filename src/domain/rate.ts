@@ -36,7 +36,7 @@ export function parsePrice(text: string): Ratio | undefined {
   return price === undefined || price.units === 0n ? undefined : ratio(price.units, 10n ** BigInt(price.decimals));
 }
 
-/** In lowest terms, so that equal values have one spelling. Both parts are above zero. */
+/** A ratio in lowest terms, so that equal values have one spelling. Both parts are above zero. */
 export function ratio(numerator: bigint, denominator: bigint): Ratio {
   const divisor = greatestCommonDivisor(numerator, denominator);
   return { numerator: numerator / divisor, denominator: denominator / divisor };

@@ -39,7 +39,7 @@ export interface Receipt {
   /** The bytes that the chain shows in place of the id. The operator vouches that they mean this id. Only in sealed forms. */
   readonly subject?: string;
   /**
-   * Where the payer's nonce was used: 0 the Collector, 1 the token, 2 Permit2. Only in the sealed form of payments by a
+   * The contract that records the payer's nonce: 0 the Collector, 1 the token, 2 Permit2. Only in the sealed form of payments by a
    * Collector.
    */
   readonly nonceSpace?: string;

@@ -153,15 +153,18 @@ function amountFor(payment: Share, left: Share, price: bigint): bigint {
   return least(left.amount, convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price }));
 }
 
-/** Rounded up, so that the remaining price is never worth more than the remaining amount. One unit stays for the last part. */
+/**
+ * The price of a refunded amount, rounded up, so that the remaining price is never worth more than the remaining amount. One unit
+ * stays for the last part.
+ */
 function priceFor(payment: Share, left: Share, amount: bigint): bigint {
   const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });
   return least(price, greatest(0n, left.price - 1n));
 }
 
 /**
- * Computed over all refunds so far, so that rounding errors do not accumulate. Fee and net amount of the part never exceed the
- * remaining fee and the remaining net amount.
+ * The fee in a refunded amount, computed over all refunds so far, so that rounding errors do not accumulate. Fee and net amount of
+ * the part never exceed the remaining fee and the remaining net amount.
  */
 function feeFor(payment: Share, left: Share, amount: bigint): bigint {
   const given = payment.amount - left.amount + amount;
@@ -194,9 +197,9 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
 }
 
 /**
- * Why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg removed money
- * of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the payment's money is
- * being computed.
+ * The reason why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg
+ * removed money of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the payment's
+ * money is being computed.
  */
 export type RefundHold = 'sweep' | 'debt' | 'arrival' | 'position';
 
@@ -222,7 +225,7 @@ export interface WaitingRefund {
   readonly isCooling: boolean;
   /** The units that are missing in the floats. */
   readonly lack: string;
-  /** Why the held part cannot be taken yet. */
+  /** The reason why the held part cannot be taken yet. */
   readonly waitsFor: RefundHold | null;
   /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
   readonly merchantAccount: string | null;

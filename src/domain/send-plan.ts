@@ -47,8 +47,8 @@ export interface SendFacts {
 }
 
 /**
- * In the order of nonces, because some nodes refuse a transaction whose predecessor they do not know. The plan covers at most
- * `NONCE_REACH` nonces: a wrong nonce once made a plan of a billion steps.
+ * The next steps in the order of nonces, because some nodes refuse a transaction whose predecessor they do not know. The plan
+ * covers at most `NONCE_REACH` nonces: a wrong nonce once made a plan of a billion steps.
  */
 export function planSends(facts: SendFacts): SendStep[] {
   const steps: SendStep[] = [];

@@ -94,7 +94,7 @@ export interface AuditRow {
 
 export const FIRST_AUDIT_HASH = hash('sha256', 'till audit log', 'hex');
 
-/** Changes when anything in the entry, or in an entry before it, changes. */
+/** The hash of an entry. It changes when anything in the entry, or in an entry before it, changes. */
 export function auditHash(previous: string, row: AuditRow): string {
   const { id, at, actor, action, subject, detail, origin, databaseUser, databaseClient } = row;
   const content = [previous, id, at, actor, action, subject, detail, origin, databaseUser, databaseClient];

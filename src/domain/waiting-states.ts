@@ -5,6 +5,7 @@ import type { AlertName } from './alert.ts';
  * table is printed in `docs/security.md`, `till explain` uses the same texts, and a test compares it with the schema and with
  * the transitions in the code. A state without a bounded way out is a fault.
  */
+
 export interface WaitingState {
   /** The parties and events that put a row into this state. */
   readonly from: string;

@@ -69,7 +69,7 @@ export interface HttpDeps extends RegistryDeps {
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
-  /** Requests with keys. They are written to the database later. */
+  /** Notes API requests that are authenticated by a key. They are written to the database later. */
   readonly requestLog: Pick<RequestRecorder, 'note'>;
   /** Sessions of people by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;

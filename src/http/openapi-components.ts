@@ -59,7 +59,7 @@ function referenceTo(name: string, { title: _, ...used }: Json, schemas: Record<
   return isNullable ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own };
 }
 
-/** The schema of the values that are not null. */
+/** The schema without null among its types and values. */
 function withoutNull({ type, enum: values, ...rest }: Json): Json {
   const types = [type].flat().filter((each) => each !== 'null');
   return {

@@ -88,7 +88,7 @@ const FREQUENT_ERRORS: Readonly<Record<string, string>> = {
     'UnauthorizedPayer',
 };
 
-/** `token_symbol`, `Merchant-Id` and `payment.succeeded` as the name of a type. */
+/** Turns `token_symbol`, `Merchant-Id` or `payment.succeeded` into the name of a type. */
 export function pascalOf(name: string): string {
   return name.replace(/(?:^|[-_.])([a-z])/gi, (_, letter: string) => letter.toUpperCase());
 }

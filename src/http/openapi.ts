@@ -18,7 +18,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The error codes of this route, beyond those of every route with its access. */
     errors?: readonly ErrorCode[];
-    /** How the route treats `Idempotency-Key`. It is ignored if this is missing. */
+    /** The way the route treats the header `Idempotency-Key`. If this is missing, the header is ignored. */
     idempotency?: 'required' | 'accepted';
   }
 }

@@ -10,9 +10,10 @@ import { CATALOGUE, type ErrorCode } from '../errors.ts';
  */
 
 /**
- * Patterns are read by JavaScript, Python and Go: no lookahead, no reference to a group, no class that one of them lacks or
- * takes otherwise. A form checks what these patterns cannot.
+ * The patterns of this file must work in JavaScript, Python and Go, so they have no lookahead, no reference to a group, and no class
+ * that one of the three lacks or reads differently. `x-form` names a check in code for the rules that such patterns cannot express.
  */
+
 const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
 
 /** Any text without control characters and without halves of characters. */
@@ -134,7 +135,7 @@ export const PriceFields = {
   }),
 };
 
-/** The description says what the list is of. */
+/** `description` names the object that has the list. */
 export function acceptedAssetsField(description: string) {
   return Type.Unsafe<string[] | null>({
     title: 'AcceptedAssets',

@@ -15,7 +15,7 @@ export type Printed = { readonly bytes: Uint8Array } | { readonly problem: strin
 
 /** Prints receipts as PDF in a worker thread: a long receipt takes half a second, which would delay payments in the main thread. */
 export interface Press {
-  /** The file of this name, if it was printed a while ago or is being printed. It costs nothing. */
+  /** The file of this name, if it is in the cache or is being printed. Starts no printing. */
   find(name: string): Promise<Uint8Array> | undefined;
   /** Prints a file. Its name stands for its whole content. */
   print(name: string, job: PrintJob): Promise<Uint8Array>;

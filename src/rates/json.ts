@@ -1,6 +1,6 @@
 /**
  * JSON answers whose numbers keep their spelling, because a float would change them. `Json` is a value of such an answer: an object,
- * an array, a text, a number as it is spelled, or undefined where nothing is.
+ * an array, a text, a number as it is spelled, or undefined for a missing value.
  */
 export type Json = unknown;
 

@@ -15,6 +15,7 @@ import {
  * Markets and services that follow markets. Markets in dollar tokens, such as ETH/USDT, are not used: if the token lost its value,
  * all of them would agree on a wrong price.
  */
+
 const COINS = ['ETH', 'SOL', 'BNB', 'POL', 'CELO', 'MON'];
 
 const COINGECKO_COINS: ReadonlyMap<string, string> = new Map([
@@ -74,7 +75,7 @@ const KRAKEN: PublicSource = {
         url: `https://api.kraken.com/0/public/Ticker?pair=${pair}`,
         prices: [
           priced(symbol, (answer) => ({
-            // Kraken names pairs in its answers otherwise: ETHUSD is XETHZUSD there.
+            // Kraken names pairs differently in its answers: ETHUSD is XETHZUSD there.
             price: elementsAt(answer, ['error']).length === 0 ? textAt(answer, ['result', '*', 'c', '0']) : undefined,
             statedAtMs: null,
           })),
@@ -129,7 +130,7 @@ const BITFINEX: PublicSource = {
       `https://api-pub.bitfinex.com/v2/tickers?symbols=${symbols.map((symbol) => `t${symbol}USD`).join(',')}`,
       symbols.map((symbol) =>
         inDollars(symbol, (answer) => ({
-          // Symbol, bid, its size, ask, its size, change, relative change, last price, volume, high, low.
+          // The answer is an array: symbol, bid, its size, ask, its size, change, relative change, last price, volume, high, low.
           price: textAt(
             elementsAt(answer, []).find((row) => textAt(row, ['0']) === `t${symbol}USD`),
             ['7'],
@@ -176,7 +177,7 @@ const KUCOIN: PublicSource = {
 
 const COINGECKO: PublicSource = {
   ...MARKET,
-  // Without a key it takes only some requests a minute from an address.
+  // Without a key the source accepts only some requests a minute from an address.
   everyMs: 30_000,
   name: 'coingecko',
   about: 'CoinGecko, average of many exchanges',

@@ -8,7 +8,7 @@ import { LIVE, type PairAnswer, type RateSource, type SourceRequest, type Source
 export interface PublicSource extends SourceTerms {
   /** Stored with every quote that uses the source. */
   readonly name: string;
-  /** What the source is, in words for its row in the documentation. */
+  /** A description of the source, for its row in the documentation. */
   readonly about: string;
   /** A price is too old if the time that the source states for it is longer ago. */
   readonly statedWithinMs: number;
@@ -50,7 +50,7 @@ export const CENTRAL_BANK = {
   statedWithinMs: 7 * DAY_MS,
 } as const;
 
-/** A price from further ahead is none: either the source's clock is wrong or ours. */
+/** A price whose stated time is further ahead is refused: the source's clock is wrong, or ours. */
 const AHEAD_MS = 5 * MINUTE_MS;
 
 interface Deps {

@@ -26,7 +26,7 @@ export interface RateBook extends Rates {
   note(reading: Reading, terms: ReadingTerms): boolean;
   /** The fresh readings of a pair in either direction, even if they disagree, and the rate in which some of them agree. */
   opinionsOf(pair: Pair, nowMs: number): { readonly readings: readonly Reading[]; readonly rate: Rate | undefined };
-  /** The pairs with sources whose rates make up the rate of this pair: itself, the two it is crossed of, or none. */
+  /** The pairs with sources whose rates make up the rate of this pair: itself, the two that it is crossed from, or none. */
   legsOf(pair: Pair): readonly Pair[];
 }
 
@@ -48,7 +48,7 @@ interface Noted {
   readonly value: Ratio;
 }
 
-/** What the sources of a pair agree on, in the direction of its key, from one moment until another. */
+/** The value on which the sources of a pair agree from one moment until another, in the direction of its key. */
 interface Agreement {
   readonly fromMs: number;
   readonly untilMs: number;

@@ -13,7 +13,7 @@ export interface Rates {
   covers(base: string, quote: string): boolean;
 }
 
-/** Without sources, only options at par can be offered. */
+/** The rates of a gateway without sources, which offers only options at par. */
 export const NO_RATES: Rates = { rateOf: () => undefined, wasInForce: () => false, covers: () => false };
 
 /** A live source is a market or follows markets. A reference rate is published once a working day. */

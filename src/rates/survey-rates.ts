@@ -5,7 +5,7 @@ import { RULES } from './follow-rates.ts';
 import { createRateBook, inKeyDirection, keyOf } from './rate-book.ts';
 import type { PairAnswer, RateSource, SourceKind } from './rates.ts';
 
-/** A pair with what each of its sources says now. */
+/** A pair with the present answer of each of its sources. */
 export interface PairSurvey extends Pair {
   /** Undefined if the sources do not agree. */
   readonly rate: Rate | undefined;

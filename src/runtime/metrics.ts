@@ -104,7 +104,7 @@ export function createMetrics() {
   };
 }
 
-/** CPU, memory, event loop and garbage collection of this process. */
+/** Measures CPU, memory, event loop and garbage collection of this process. */
 export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
 }

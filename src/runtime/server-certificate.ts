@@ -2,12 +2,11 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Timers } from './world.ts';
 
-/** The certificate that a server shows. */
 export interface ServerCertificate {
   readonly issuer: string;
   readonly from: Date;
   readonly until: Date;
-  /** Why a client with these options refuses it, as a code of Node. Null if it does not. */
+  /** The reason why a client with these options refuses the certificate, as a code of Node. Null if it accepts it. */
   readonly refusal: string | null;
 }
 
@@ -31,7 +30,7 @@ export async function readServerCertificate(timers: Timers, ask: CertificateAsk)
   try {
     await Promise.race([happens(plain, 'connect'), late.promise]);
     if (upgrade !== undefined) await Promise.race([upgrade(plain), late.promise]);
-    // The certificate is wanted for its own sake, so the handshake may not end because of it.
+    // The certificate is only read, so a bad one must not end the handshake.
     const secure = connectTls({ servername: serverNameOf(host), ...options, socket: plain, rejectUnauthorized: false });
     await Promise.race([happens(secure, 'secureConnect'), late.promise]);
     return read(secure);
@@ -41,7 +40,7 @@ export async function readServerCertificate(timers: Timers, ask: CertificateAsk)
   }
 }
 
-/** An address has no name to ask for. */
+/** The name to send in the handshake (SNI). Empty for an IP address. */
 function serverNameOf(host: string): string {
   return /^[\d.]+$|:/.test(host) ? '' : host;
 }
@@ -50,7 +49,7 @@ function serverNameOf(host: string): string {
 function happens(socket: Socket | TLSSocket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve);
-    // It stays, because a socket that is destroyed later may fail once more.
+    // The listener stays, because a socket that is destroyed later may fail once more.
     socket.on('error', ({ code, message }: NodeJS.ErrnoException) => reject(new Error(message || code)));
     socket.once('close', () => reject(new Error('the server closed the connection')));
   });

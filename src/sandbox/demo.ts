@@ -54,7 +54,7 @@ const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
-/** Paid to the merchant's account. Other assets, such as USDT, go to the intermediate account, so that the demo shows both. */
+/** Assets that go to the merchant's account. Others, such as USDT, go to the intermediate account, so that the demo shows both. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
 /** Creates the demo partner, merchant, wallet app and key if they are missing. */
@@ -157,7 +157,7 @@ function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
   });
 }
 
-/** Only if the merchant has no destination at all, so that a removed destination stays removed. */
+/** Adds the destinations of the demo merchant if it has none at all, so that a removed destination stays removed. */
 async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
   const settlements = assetsOf(deps.registry, NETWORK).flatMap(({ id, symbol }) => {
@@ -242,7 +242,7 @@ async function newKey(deps: CommandDeps & RowKeyDeps): Promise<string> {
   return secret;
 }
 
-/** Written atomically, because several nodes may share the folder, and readable by this user only. */
+/** Writes the file atomically, because several nodes may share the folder. Only this user can read it. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.draft`;
   await writeFile(draft, text, { mode: 0o600 });

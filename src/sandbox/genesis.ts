@@ -44,7 +44,7 @@ export const SANDBOX_ACCOUNTS = Object.fromEntries(
   Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, createLocalSigner(key).address]),
 ) as Readonly<Record<keyof typeof SANDBOX_KEYS, Address>>;
 
-/** The token addresses in `chains/assets.ts`, each the last twenty bytes of a hash of the token's name. */
+/** The token addresses in `networks/eip155-31337.json`, each the last twenty bytes of a hash of the token's name. */
 export const SANDBOX_TOKENS = {
   USDC: namedAddress('USDC'),
   EURC: namedAddress('EURC'),
@@ -54,7 +54,7 @@ export const SANDBOX_TOKENS = {
 /** The implementation behind the proxies of USDC and EURC, and the account that may replace it. */
 const DOLLAR_IMPLEMENTATION = namedAddress('dollar implementation');
 const PROXY_ADMIN = namedAddress('proxy admin');
-/** The storage slots of both in `contracts/sandbox/TestProxy.sol`. */
+/** The storage slots of implementation and admin in `contracts/sandbox/TestProxy.sol`. */
 const IMPLEMENTATION_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.implementation'));
 const ADMIN_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.admin'));
 

@@ -36,7 +36,7 @@ export interface RehearsalDeps extends CommandDeps, RowKeyDeps, Omit<ListOptions
 /** The methods with a signature, which the gateway can hold back. A transaction that the payer sends cannot be held back. */
 const SIGNED = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 const WAIT_MS = 60_000;
-/** Longer than any signature is valid: the payment is declined before. */
+/** Longer than any signature is valid, so the item is never sent: the payment is declined first. */
 const UNSENT_MS = 3_600_000;
 
 /** A screening list that contains every account. */
@@ -90,7 +90,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   };
 }
 
-/** Runs at both points, because a payer in coin may pay without a confirmation. */
+/** Runs the work at the fetch of the option's actions and at the confirmation: a payer in coin may pay without a confirmation. */
 function beforePaying(run: () => Promise<void>): Script {
   return { onFetched: run, onConfirm: run };
 }

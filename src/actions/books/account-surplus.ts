@@ -98,7 +98,7 @@ async function bookedAt(
   return rows.find((row) => row.asset === asset) ?? { units: 0n, fees: 0n };
 }
 
-/** The same for every asset that the books have on the account. */
+/** The balances and fees of every asset that the books have on the account. */
 export function allBookedAt(
   db: Reader,
   { chain, intermediateAccount, feeAccount }: ConnectedChain,

@@ -86,7 +86,7 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   const wasInFlight = item.state === 'due' || item.state === 'sent';
   if (item.state === 'paid' || item.isDeposit) return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
-  // An offered item was never in flight, and an unpaid item has already left it.
+  // An offered item was never in flight, and an unpaid item no longer is.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 

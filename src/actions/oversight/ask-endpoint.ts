@@ -1,7 +1,6 @@
 import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
 import type { World } from '../../runtime/world.ts';
 
-/** The answers of a single endpoint. */
 export interface EndpointAnswer {
   readonly state: 'up' | 'down';
   readonly head: Block | undefined;
@@ -34,7 +33,7 @@ export async function askEndpoint({ world }: { readonly world: World }, chain: C
     return { state: 'up', head, answeredAtMs, latencyMs, payable: found.payable, problems };
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    // It is the only endpoint of its chain, so the caller knows which one it is.
+    // The caller knows network and endpoint, so the problem need not name them.
     const problem = error.message.replace(`${chainId}: `, '').replace(/^no endpoint answered \w+: endpoint 1 /, 'it ');
     return {
       state: 'down',

@@ -34,7 +34,7 @@ export interface WorkCheckDeps extends CommandDeps {
 const UNSENT_AFTER_MS = 30_000;
 /** An unsent item this close to its deadline is reported no more: relayers stop sending it soon (`SEND_MARGIN_MS`), and it runs out. */
 const UNSENT_MARGIN_MS = 60_000;
-/** A payment may take this many times as long as its blocks, and some time to be mined and read. */
+/** A payment may take this many times the time of its blocks, plus `SLACK_MS` to be mined and read. */
 const SLACK_FACTOR = 3;
 const SLACK_MS = 90_000;
 /** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
@@ -113,7 +113,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await clearOthers('relayer_gone', new Set(waiting.keys()));
   }
 
-  /** Networks that were removed from the settings while work was open. */
+  /** Alerts of networks that were removed from the settings while they had open work. */
   async function checkMissingNetworks(): Promise<void> {
     const missing = await findMissingNetworks(db.sql, deps.registry, chains);
     for (const { network, message } of missing) await alarms.missing.set(network, message);

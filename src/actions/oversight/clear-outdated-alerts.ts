@@ -27,7 +27,7 @@ const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
   'send_stuck',
   'work_unled',
 ]);
-/** Another node may have other settings, and raises its alerts again every minute. */
+/** An alert that no node has raised for this long is over: a node whose settings have the network raises it every minute. */
 const UNSEEN_MS = 10 * 60_000;
 
 /** Clears alerts about networks and relayers that no node has in its settings any more. */

@@ -34,7 +34,7 @@ export function eventEntries({ payment, events, keyLabels }: History, registry: 
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** The catalogue describes every event of a type. Here is the one that happened. */
+/** Describes this event. The catalogue has only a sentence for each type. */
 function summaryOf(type: EventType, { data, evidence }: { readonly data: Facts; readonly evidence: Facts }): string {
   if (type === 'payment.expired') return 'The time to pay is over.';
   if (type === 'payment.late_money') {
@@ -81,7 +81,7 @@ function detailOf(
   return ` ${amountText(registry, String(asset), String(amount))} to ${recipient}.`;
 }
 
-/** For money that arrived, the reason; for a change, the state of its return. */
+/** Late money with its reason when it arrives, and with the state of its return after a change. */
 function lateText(registry: Registry, { asset, amount, reason, status, destination, problem }: LateMoney): string {
   const money = amountText(registry, asset, amount);
   if (status === undefined) return ` ${money}: ${LATE_TEXTS[reason]}.`;

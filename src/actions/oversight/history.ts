@@ -27,7 +27,7 @@ export interface History {
   readonly payment: Payment;
   readonly merchant: Merchant | undefined;
   readonly events: readonly (StoredEvent & { readonly objectId: string })[];
-  /** Of the payment, its payouts and its refunds. */
+  /** The attempts of the payment, its payouts and its refunds. */
   readonly attempts: readonly AttemptRow[];
   readonly versions: readonly CarryingVersion[];
   readonly seen: readonly SeenEvent[];

@@ -138,7 +138,7 @@ async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: 
   const { status, nativeDeadline } = payment;
   const isNative = option?.item.method === 'native';
   const isLate = status === 'expired' || isOverdue(payment, deps.world.clock.nowMs());
-  // A payment that waits for its first action cannot have accepted anything. A transaction in coin is searched again each time.
+  // A payment that waits for its first action cannot have accepted anything. A transaction in coin is searched for again each time.
   if (status === 'requires_action' && (isNative || (nativeDeadline === null && !isLate))) return false;
   if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
@@ -173,8 +173,8 @@ interface Hint {
 }
 
 /**
- * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches the
- * transaction. A payment past its expiry needs no search, because it shows as `processing` until its deadline is final.
+ * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches for
+ * the transaction. A payment past its expiry needs no search, because it shows as `processing` until its deadline is final.
  */
 async function storeHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;

@@ -9,7 +9,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-locked.ts';
 
 const BATCH = 500;
-/** The longest wait of a node for networks to be read. An unreachable network must not keep payments open for ever. */
+/** The longest wait of a node for networks to be read. An unreachable network must not keep payments open forever. */
 const MAX_WAIT_MS = 120_000;
 
 /**

@@ -1,24 +1,21 @@
 import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { openOption } from '../../domain/option.ts';
-import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { insertItems, listCoinActions, type OpenCoinAction, raiseNativeDeadline } from '../../store/chain/items.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
-import { type Payment, stateOf } from '../../store/payments/payments.ts';
+import type { Payment } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { sealItem } from '../subject-keys.ts';
 import { findStockFor } from './links/link-stock.ts';
 import {
-  isOverdue,
   merchantStopped,
   noExecutor,
-  notPayable,
   optionNotFound,
-  paymentExpired,
   quoteExpired,
   refuseScreened,
+  refuseUnpayable,
   tooManyActions,
 } from './option-refusals.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
@@ -94,7 +91,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
  * needs ten.
  */
 const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
-/** The time of a block and its finality, after which the watcher has ended an action. */
+/** The watcher ends an action within this time after its deadline: one block, its finality, and one round. */
 const ENDED_AFTER_S = 45;
 
 function refusePile(
@@ -109,12 +106,6 @@ function refusePile(
   if (first === undefined || (full === open && open.length < MOST_OPEN.ofPayment)) return;
   const leftS = Math.ceil((first.deadline.getTime() - now.getTime()) / 1000);
   throw tooManyActions(Math.max(0, leftS) + ENDED_AFTER_S);
-}
-
-function refuseUnpayable(payment: Payment, nowMs: number): void {
-  const status = visibleStatus(stateOf(payment), nowMs);
-  if (status === 'expired' || isOverdue(payment, nowMs)) throw paymentExpired();
-  if (status !== 'requires_action') throw notPayable(status);
 }
 
 function nothingToFetch(): ApiError {

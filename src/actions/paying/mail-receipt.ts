@@ -108,7 +108,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
   };
 }
 
-/** Only money that was not returned, because the payer may have to ask for it. */
+/** The late money that was not returned, because the payer may have to ask for it. */
 async function lateMoneyOf(
   { db, registry }: ReceiptDeps,
   payment: Payment,

@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
 import { type DepositAssetDeps, hasStock, type Unsendable, whyUnsendable } from './deposit-assets.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
-import { belowFees, isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
+import { belowFees, merchantStopped, noExecutor, refuseUnpayable } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
 import { promiseOf, readTerms } from './terms-in-force.ts';
@@ -40,6 +40,9 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const known = await findDeposit(deps.db.sql, { paymentId: payment.id, asset });
   if (known !== undefined && !isOver(payment, nowMs)) return ownDeposit(deps, known);
   refuseUnpayable(payment, nowMs);
+  if (payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) {
+    throw new ApiError('invalid_state', 'The payment expires too soon for a transfer to its own address.');
+  }
   await refuseStock(deps, payment);
   const { connected, payable } = await findPayable(deps, input);
   const contract = connected.chain.depositContract();
@@ -103,15 +106,6 @@ export async function findOwnDeposit(
 function isOver(payment: Payment, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return isFinal(status) && status !== 'succeeded';
-}
-
-function refuseUnpayable(payment: Payment, nowMs: number): void {
-  const status = visibleStatus(stateOf(payment), nowMs);
-  if (status === 'expired' || isOverdue(payment, nowMs)) throw paymentExpired();
-  if (status !== 'requires_action') throw notPayable(status);
-  if (payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) {
-    throw new ApiError('invalid_state', 'The payment expires too soon for a transfer to its own address.');
-  }
 }
 
 async function refuseStock(deps: CommandDeps, payment: Payment): Promise<void> {

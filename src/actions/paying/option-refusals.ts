@@ -1,7 +1,7 @@
-import type { PaymentStatus } from '../../domain/payment.ts';
+import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { ApiError } from '../../errors.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { Payment } from '../../store/payments/payments.ts';
+import { type Payment, stateOf } from '../../store/payments/payments.ts';
 
 /** Throws if an account is on the screening list. Returns the decision, which names the list. */
 export function refuseScreened(screening: Screening, accounts: readonly string[]) {
@@ -13,6 +13,13 @@ export function refuseScreened(screening: Screening, accounts: readonly string[]
 /** While a native transaction may still arrive, a payment can be past its expiry without having ended. */
 export function isOverdue({ status, expiresAt }: Payment, nowMs: number): boolean {
   return status === 'requires_action' && nowMs >= expiresAt.getTime();
+}
+
+/** Throws unless the payment waits for its first action, and has time left. */
+export function refuseUnpayable(payment: Payment, nowMs: number): void {
+  const status = visibleStatus(stateOf(payment), nowMs);
+  if (status === 'expired' || isOverdue(payment, nowMs)) throw paymentExpired();
+  if (status !== 'requires_action') throw notPayable(status);
 }
 
 export function paymentExpired(): ApiError {

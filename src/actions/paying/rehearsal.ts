@@ -15,7 +15,7 @@ export interface Rehearsal {
   refundScreening(mode: Mode, paymentId: string): Promise<Screening | undefined>;
 }
 
-/** The differences of one payment from a usual one. */
+/** The steps in which a rehearsed payment differs from a usual one. */
 export interface Script {
   /** In place of the operator's list. */
   readonly screening?: Screening;

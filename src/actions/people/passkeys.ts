@@ -46,7 +46,7 @@ export interface PasskeyDeps extends CommandDeps, RowKeyDeps {
 
 const MAX_PASSKEYS = 20;
 
-/** For a visitor whose name is unknown: the authenticator offers its passkeys for this site. */
+/** The sign-in options of a visitor whose name is unknown: the authenticator offers all its passkeys for this site. */
 export function signInOptions(deps: PasskeyDeps): Promise<object> {
   return authenticationOptions(deps.site, { challenge: newChallenge(deps, SIGN_IN), known: [] });
 }

@@ -122,7 +122,7 @@ function isFramed(response: Answer): boolean {
   return crossOrigin !== false || topOrigin !== undefined;
 }
 
-/** Not verified; empty if it cannot be parsed. */
+/** The client data of an answer, unverified. Empty if it cannot be parsed. */
 function clientDataIn({ response }: Answer): Readonly<Record<string, unknown>> {
   try {
     const data: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());

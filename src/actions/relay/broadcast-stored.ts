@@ -23,7 +23,7 @@ export async function broadcastStored(
     deps.world.crashPoint?.('relay.broadcast');
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);
-    // The transaction before it has not arrived yet. Both are broadcast again in the next round.
+    // The transaction of the nonce before this one has not arrived yet. Both are broadcast again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
     if (outcome === 'short_balance') await reportOutOfFunds(relayer);
     else await alarms.outOfFunds.set(alarmSubject(id), undefined);

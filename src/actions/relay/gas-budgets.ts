@@ -102,5 +102,5 @@ export async function withinBudgets(
 
 const count = (gas = 0n) => gas.toLocaleString('en-US');
 
-/** With three decimals, rounded down: precise enough to compare a price with its cap. */
+/** Gwei with three decimals, rounded down: precise enough to compare a price with its cap. */
 const gwei = (wei: bigint) => `${wei / 1_000_000_000n}.${String((wei / 1_000_000n) % 1_000n).padStart(3, '0')}`;

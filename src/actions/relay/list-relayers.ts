@@ -16,9 +16,9 @@ export interface RelayerState {
   readonly nextNonce: number | undefined;
   /** Transactions that are stored and not yet mined at final depth. */
   readonly inFlight: number;
-  /** True if a node holds its lease. */
+  /** True if a node holds the relayer's lease. */
   readonly isLed: boolean;
-  /** True if its key is no longer configured, and some of its transactions are not mined. */
+  /** True if the relayer's key is no longer configured, and some of its transactions are not mined. */
   readonly isFormer: boolean;
 }
 

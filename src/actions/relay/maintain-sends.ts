@@ -64,7 +64,7 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   return {
     nonce: send.nonce,
     fees: { max: send.maxFee, tip: send.tip },
-    // Another node may have signed it, and clocks are set: a time in the future counts as old.
+    // Another node may have signed it by a clock that was ahead: a time in the future counts as old.
     signedAgoMs: Math.abs(nowMs - send.signedAt.getTime()),
     broadcastAgoMs: broadcastAtMs === undefined ? undefined : Math.abs(nowMs - broadcastAtMs),
     isOutbid: memory.outbid.has(send.nonce),

@@ -21,7 +21,7 @@ const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
 /** Enough for several full transactions. The rest is read in the next round. */
 const MAX_DUE = 1_000;
-/** After this time any signer may take an item, whichever share it is in. */
+/** After this time any signer may take an item, even from the share of another signer. */
 const SHARED_AFTER_MS = 3_000;
 
 /** The bound of isolated items of one payer in flight until they are final, so that a failure is seen before the next is sent. */
@@ -129,7 +129,7 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
   return 1;
 }
 
-/** The signer refuses a batch. Its halves are tried, so that a refused item delays no other. */
+/** Tries the halves of a batch that the signer refuses, so that a refused item delays no other. */
 async function sendParts(
   deps: RelayDeps,
   relayer: Relayer,

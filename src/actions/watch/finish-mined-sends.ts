@@ -136,7 +136,7 @@ async function finishedVersion(
     if (dispute !== undefined) memory.disputes.set('sends', disputeText(nonce, dispute));
     return undefined;
   }
-  // An endpoint may lag behind, so this counts only after all blocks read so far are final.
+  // An endpoint may lag behind, so a foreign transaction counts only after all blocks read so far are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;

@@ -258,7 +258,7 @@ function timeOf(view: FinalView | undefined): number {
   return (view?.block.timestampS ?? 0) * 1000;
 }
 
-/** The ends as the chain knows them: by commitment. */
+/** The ended items as evidence, which names items by commitment, as the chain does. */
 function endEvidence(items: readonly StoredItem[], ended: readonly ItemEnd[]) {
   const commitments = new Map(items.map(({ key, commitment }) => [key, commitment]));
   return ended.map(({ key, state, reason }) => ({ commitment: commitments.get(key), state, reason }));

@@ -83,7 +83,7 @@ export async function noticeRestore(
     if (origin === undefined) open.add(event);
     else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
     else if (!isFrozen && provesRestore(event, origin)) {
-      // One freeze suffices for all of them.
+      // One freeze suffices for all events.
       await freezeRestored(deps, watcher, event);
       isFrozen = true;
     }

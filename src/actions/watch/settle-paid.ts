@@ -85,7 +85,7 @@ function proofOf({ transactionHash, blockNumber }: StoredEvent) {
   return { transaction: transactionHash, block: blockNumber };
 }
 
-/** This transaction brought the money to the merchant's own account. */
+/** The settlement of a payment whose transaction brought the money to the merchant's own account. */
 function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transactionHash }: StoredEvent) {
   return { asset, amount: (BigInt(amount) - BigInt(fee)).toString(), recipient, transactionHash };
 }

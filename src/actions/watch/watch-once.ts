@@ -57,7 +57,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   return view.isBehind || hasMoreEvents || hasMoreMovements;
 }
 
-/** These steps need blocks without a gap: the final block is never above the cursor, however long the node was away. */
+/** Judges attempts whose time is over. Needs blocks without a gap: the final block is never above the cursor, even after days offline. */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('endings');
   const { payments: judged } = watcher.memory.turns;

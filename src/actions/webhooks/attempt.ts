@@ -67,7 +67,7 @@ function judge({ status, headers, bytes }: Answer, startedAtMs: number, nowMs: n
   };
 }
 
-/** Bytes that are not UTF-8 are replaced, and NUL, because PostgreSQL refuses it in text. */
+/** Replaces bytes that are not UTF-8, and NUL, which PostgreSQL refuses in text. */
 function textOf(bytes: Buffer): string {
   return bytes.subarray(0, STORED_BYTES).toString('utf8').replaceAll('\0', '\u{fffd}');
 }

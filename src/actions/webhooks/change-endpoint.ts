@@ -44,7 +44,7 @@ export function changeEndpoint(
     }
     const isSwitched = changes.status !== undefined && changes.status !== endpoint.status;
     const isEnabled = isSwitched && changes.status === 'active';
-    // A person who enables or disables an endpoint knows of its failures.
+    // Whoever enables or disables an endpoint knows of its failures, so they are counted from now on.
     const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isSwitched && { failingSince: null }) };
     await updateEndpoint(tx, changed);
     if (changes.events !== undefined || changes.merchantIds !== undefined) await noteNarrowed(tx, endpoint.id, now);

@@ -4,7 +4,7 @@ import { ethRead } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** NodeInterface, which only Arbitrum's nodes answer for. */
+/** The virtual contract `NodeInterface`, which only Arbitrum's nodes have. */
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
 /** More than the largest batch needs. A wrong higher answer would make every relayer's balance too low to send. */
 const MAX_DATA_GAS = 50_000_000n;

@@ -230,7 +230,7 @@ export function maxItemsPerSweep(): number {
 const AUTHORIZED_GAS: Readonly<Record<AuthorizedMethod, number>> = { 'deposit-vrs': 350_000, 'deposit-bytes': 600_000 };
 /** The allowance of an item whose payer is a plain account. */
 export const AUTHORIZED_KEY_GAS = AUTHORIZED_GAS['deposit-vrs'];
-/** The gas that the contract requires for such an item besides its allowance, for its calldata in memory. */
+/** The gas that the contract requires for an item with an authorization besides the allowance, for its calldata in memory. */
 const AUTHORIZED_OVERHEAD_GAS = 25_000;
 
 /** Enough for every item to use its whole allowance. */

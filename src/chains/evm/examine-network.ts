@@ -10,7 +10,7 @@ import { readBlock, readNumber, toQuantity } from './rpc-values.ts';
 import { codeHashCall, hasCodeCall } from './token-calls.ts';
 import { httpTransport } from './transport.ts';
 
-/** Asks an endpoint about a chain of which nothing is known but the URL. */
+/** An endpoint of a chain that Till does not know yet. */
 export interface Examination {
   readonly rpc: Rpc;
   readonly chainNumber: number;
@@ -20,10 +20,10 @@ export interface Examination {
 const TIMEOUT_MS = 10_000;
 /** Enough blocks that whole seconds measure the block time of fast chains, too. */
 const MEASURED_BLOCKS = 200;
-/** Fewer blocks say nothing: the first ones of a chain are made by hand. */
+/** Fewer blocks give no block time: the first blocks of a chain are often made by hand. */
 const MIN_MEASURED_BLOCKS = 5;
 const MAX_BLOCK_TIME_MS = 3_600_000;
-/** The answer of nodes that do not know a tag. Others, such as "block not found", may change in a minute. */
+/** Answers of nodes that do not know a tag. Other errors, such as "block not found", may disappear in a minute. */
 const UNKNOWN_TAG =
   /invalid|unsupported|not supported|unknown (block )?tag|cannot unmarshal|does not exist\/is not avail/;
 const BAD_PARAMS = -32602;
@@ -38,7 +38,7 @@ export async function openExamination(world: World, url: string): Promise<Examin
   return { rpc, chainNumber, close: () => rpc.close() };
 }
 
-/** Asked without `Rpc`, which counts answers of a known chain alone. */
+/** The chain id of the endpoint. `Rpc` cannot ask for it, because it accepts answers of a known chain only. */
 async function askChainNumber(world: World, url: string): Promise<number> {
   const refuse = (text: string) => new ChainUnavailableError('the endpoint of --rpc', text);
   const transport = httpTransport(url);

@@ -46,14 +46,14 @@ interface TokenQuestion {
   readonly usualDomains: readonly { readonly name: string; readonly version: string }[];
 }
 
-/** Why an address cannot become a token of a record, as a sentence. */
+/** The reason why an address cannot become a token of a record, as a sentence. */
 interface NoToken {
   readonly problem: string;
 }
 
 /**
- * Reads everything about a token that calls can tell. Rejects with `ChainUnavailableError` if the endpoint does not answer for what
- * every record needs: whether there is a contract, its decimals and its symbol.
+ * Reads all facts about a token that calls can show. Rejects with `ChainUnavailableError` if a fact that every record needs stays
+ * unknown: the contract's existence, its decimals, its symbol.
  */
 export async function examineToken(
   world: World,
@@ -85,7 +85,7 @@ function namesOf(name: Found<string>, symbol: string): string[] {
   return name.is === 'found' ? [name.value, symbol] : [symbol];
 }
 
-/** A text, or the 32 bytes in which some early tokens have it. Characters that could forge a message are no text. */
+/** A text, which some early tokens return as 32 bytes. Refuses characters that could forge a message. */
 function readText(data: Hex): string {
   const isWord = data.length === 66;
   const text = isWord
@@ -114,8 +114,8 @@ interface DomainQuestion {
 const NO_MATCH = 'no usual name and version give its DOMAIN_SEPARATOR()';
 
 /**
- * By EIP-5267. Without it, the first usual name and version that give the contract's `DOMAIN_SEPARATOR()`. Missing for a contract
- * that has none, or one of other fields, such as a domain without version.
+ * The EIP-712 domain of a token, by EIP-5267, or else the first usual name and version that give its `DOMAIN_SEPARATOR()`. Missing
+ * if the contract has no domain, or a domain of other fields, such as one without a version.
  */
 async function findDomain(rpc: Rpc, question: DomainQuestion): Promise<Found<ExaminedDomain>> {
   const { token, chainNumber } = question;
@@ -131,7 +131,7 @@ async function findDomain(rpc: Rpc, question: DomainQuestion): Promise<Found<Exa
     const isOurs = fields === OUR_FIELDS && chainId === BigInt(chainNumber) && contract === token;
     const domain = { name, version: told.value.version };
     return isOurs && (separator.is !== 'found' || isSeparator(domain))
-      ? { is: 'found', value: { ...domain, by: 'told' } }
+      ? { is: 'found', value: { ...domain, by: 'eip5267' } }
       : { is: 'missing' };
   }
   if (separator.is !== 'found') return told.is === 'unknown' ? told : separator;
@@ -141,7 +141,7 @@ async function findDomain(rpc: Rpc, question: DomainQuestion): Promise<Found<Exa
     ...question.usualDomains,
   ];
   const match = candidates.find(isSeparator);
-  if (match !== undefined) return { is: 'found', value: { ...match, by: 'tried' } };
+  if (match !== undefined) return { is: 'found', value: { ...match, by: 'separator' } };
   const isBare = question.names.some(
     (name) => separator.value === separatorText({ name, contract: token }, chainNumber),
   );

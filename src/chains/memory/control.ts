@@ -62,7 +62,7 @@ export interface MemoryChainControl extends FaultControl {
 
 export interface ReorgOptions {
   readonly length?: number;
-  /** Where the transactions of the replaced blocks go: into the first new block, back to the mempool, or nowhere. */
+  /** The fate of transactions in replaced blocks: into the first new block, back to the mempool, or dropped. */
   readonly transactions?: 'kept' | 'pending' | 'dropped';
   /** Hashes of transactions that are dropped in any case. */
   readonly drop?: readonly string[];

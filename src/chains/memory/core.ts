@@ -56,7 +56,7 @@ export interface Core {
 const DEFAULT_GENESIS_S = Date.UTC(2026, 0, 1) / 1000;
 
 const NOTHING_GAS = 21_000n;
-/** Measured with the real Collector. */
+/** The gas of an item, as measured with the real Collector. */
 const ITEM_GAS = 56_000n;
 const BATCH_GAS = 40_000n;
 

@@ -26,7 +26,6 @@ export const METHODS = [
 
 export type Method = (typeof METHODS)[number];
 
-/** Faults of a broadcast. */
 export type BroadcastFate =
   /** The transaction is accepted and the answer is lost, such as by a timeout. */
   | 'answer_lost'
@@ -63,7 +62,6 @@ export interface FaultControl {
   /** Makes these methods, or all methods, unavailable until `comeBack`. */
   goDown(...methods: readonly Method[]): void;
   comeBack(...methods: readonly Method[]): void;
-  /** Makes the next calls of the method fail. */
   failNext(method: Method, times?: number): void;
   /** Called before every answer. A simulation can wait, count or throw here. Undefined removes the hook. */
   intercept(before: ((method: Method) => void | Promise<void>) | undefined): void;

@@ -50,7 +50,7 @@ function createPort(core: Core): Chain {
   const { network, rules, history, blocks, mempool, faults, market } = core;
   const { ask, lies } = faults;
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
-  /** The endpoint that answers a question to a single endpoint. */
+  /** The endpoint that answers when a single endpoint is asked. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
   const asSpoken = (sent: SentTransaction) => ({ ...sent, coinSpent: sent.coinSpent + speaker().addsToCosts });
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());

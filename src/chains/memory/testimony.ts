@@ -12,7 +12,7 @@ export interface TestimonyLies {
   silentForMs: number | undefined;
   /** The number of blocks that the endpoint claims beyond the head. Negative if it lags behind. */
   headAhead: number;
-  /** True if its blocks differ from those of the other endpoints. */
+  /** True if the endpoint's blocks differ from those of the other endpoints. */
   hasOtherBlocks: boolean;
   /** True if the endpoint reports every authorization as unused. */
   deniesUse: boolean;
@@ -39,9 +39,9 @@ export interface TestimonyLies {
   invented: readonly ChainEvent[];
   /** Forged transfers of tokens that the endpoint adds, also to the receipts of their transactions unless it is honest there. */
   inventedTransfers: readonly Incoming[];
-  /** True if its lists of transfers are empty. Its receipts are complete. */
+  /** True if the endpoint lists no transfers. Its receipts are complete. */
   listsNoTransfers: boolean;
-  /** True if its receipts do not have the forged transfers. */
+  /** True if the endpoint's receipts do not have the forged transfers. */
   hasHonestReceipts: boolean;
 }
 

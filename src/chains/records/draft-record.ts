@@ -5,7 +5,7 @@ import { fieldName } from './check-shape.ts';
 import type { NetworkFile, TokenFile } from './network-schema.ts';
 import { readRecord } from './read-record.ts';
 
-/** The records of a network and of a token that were examined, with cautious values where a chain tells nothing. */
+/** The records of a network and of a token that were examined, with cautious values where the chain has given no answer. */
 
 interface NetworkChoices {
   readonly mode: Mode;
@@ -15,12 +15,12 @@ interface NetworkChoices {
 
 /** Till's payments should succeed within 45 s, because wallets give up after 60. */
 const FINALITY_MS = 30_000;
-/** One block alone may be replaced on any chain. */
+/** On any chain the newest block alone may be replaced. */
 const MIN_DEPTH = 2;
 const LARGE_PAYMENT = 10_000;
 /** Payments of this size and above wait for this many times the depth. */
 const LARGE_FACTOR = 3;
-/** The coin of most EVM chains is called Ether. Chains do not tell the name of their coin. */
+/** The coin of most EVM chains is called Ether. No call returns the name of the coin. */
 const COIN = { symbol: 'ETH', name: 'Ether', decimals: 18, slip44: 60 };
 const QUOTE_DECIMALS = 6;
 const SYMBOL_FORM = /^[A-Za-z0-9₮.$+-]{1,16}$/;
@@ -55,7 +55,7 @@ function finalityFor(blockTimeMs: number, tags: ExaminedNetwork['tags']): NonNul
   };
 }
 
-/** The entry of a token, or why its contract's answers make none. */
+/** The entry of a token, or the reason why the contract's answers do not suffice for one. */
 export function draftToken(
   token: ExaminedToken,
   { peg, permit2 }: { readonly peg: string | undefined; readonly permit2: Found<true> },
@@ -78,9 +78,7 @@ export function draftToken(
   return { entry };
 }
 
-/**
- * A gateway offers Permit2 only where its contract is, so a token may name it although the examination could not find that out.
- */
+/** A token may name Permit2 while its deployment is unknown, because a gateway offers Permit2 only where it is deployed. */
 function payOf({ authorizations, domain }: ExaminedToken, permit2: Found<true>): Pick<TokenFile, 'pay' | 'domain'> {
   if (authorizations.is === 'found' && domain.is === 'found') {
     const { name, version } = domain.value;

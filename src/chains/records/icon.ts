@@ -36,7 +36,7 @@ interface Size {
   readonly height: number;
 }
 
-/** After an XML declaration, comments and a document type at most. */
+/** True if nothing but an XML declaration and comments comes before the `svg` element. */
 function isSvg(bytes: Buffer): boolean {
   const text = bytes.toString('utf8');
   return /^\uFEFF?\s*(<\?xml[^>]*\?>\s*)?(<!--[\s\S]{0,4000}?-->\s*){0,8}<svg[\s>][\s\S]*<\/svg>\s*$/.test(text);

@@ -8,9 +8,8 @@ export type JsonPath = readonly (string | number)[];
 
 export interface JsonText {
   readonly value: unknown;
-  /** Where the value of a path begins; where its parent begins, if the value is missing. */
+  /** The place of the value at a path, or of its parent if the value is missing. */
   placeOf(path: JsonPath): Place;
-  /** Where the key of a path begins. */
   placeOfKey(path: JsonPath): Place;
 }
 

@@ -7,7 +7,6 @@ import { type JsonPath, type JsonText, readJson } from './json-text.ts';
 import type { NetworkFile } from './network-schema.ts';
 import { readRecord } from './read-record.ts';
 
-/** A network with its file. */
 export interface FiledNetwork {
   readonly network: Network;
   /** Path of the file. */
@@ -27,7 +26,7 @@ export interface ReadFolder {
 /** The schema lies beside the records that it describes. */
 const SCHEMA = 'schema.json';
 const MAX_FILES = 500;
-/** A network with 500 tokens has a tenth of it. */
+/** Ten times the size of a network with 500 tokens. */
 const MAX_BYTES = 2_000_000;
 
 /** The records of a folder. Every problem of every file is found at once. */
@@ -72,7 +71,7 @@ function readFile(folder: string, name: string): ReadFile {
   const problems = icons.problems.map((problem) => placed(file, json, problem));
   if (problems.length > 0) return { problems };
   const placeOf = (path: JsonPath) => placed(file, json, { path, text: '' }).trimEnd();
-  // Without the folder: messages about chains go to more readers than those about files.
+  // Without the folder, because more people see messages about chains than messages about files.
   const briefly = (path: JsonPath) => placed(name, json, { path, text: '' }).trimEnd();
   const network = { ...record.network, places: placesOf(record.network, briefly) };
   return { filed: { network, file, placeOf, icons: icons.icons }, problems };

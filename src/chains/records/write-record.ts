@@ -57,7 +57,7 @@ export async function appendToken(
   });
 }
 
-/** The loader reads names with `.json` at their end alone, so it never reads a draft. */
+/** The loader reads only files whose names end with `.json`, so it never reads a draft. */
 async function withDraft<T>(file: string, work: (draft: string, handle: FileHandle) => Promise<T>): Promise<T> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'wx', MODE).catch((error: NodeJS.ErrnoException) => {
@@ -79,7 +79,7 @@ async function writeWhole(handle: FileHandle, record: NetworkFile, mode: number)
   await handle.sync();
 }
 
-/** Without it, the name of the file may be lost when the machine fails. */
+/** Without this sync, the name of the file may be lost when the machine fails. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r');
   try {

@@ -69,7 +69,7 @@ export interface ServerState {
   /** Connections of clients to the whole server, and the most that a role without special rights can open. */
   readonly connections: number;
   readonly maxConnections: number;
-  /** Transactions until PostgreSQL must freeze old rows count up to two thousand million. */
+  /** The age of the oldest row, in transactions. At two thousand million PostgreSQL takes no writes any more. */
   readonly transactionAge: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
@@ -130,7 +130,7 @@ export interface Standby {
 export interface ReplicationSlot {
   readonly name: string;
   readonly isActive: boolean;
-  /** The write-ahead log that the server keeps for it. */
+  /** The write-ahead log that the server keeps for the slot. */
   readonly keptBytes: number | null;
 }
 
@@ -144,7 +144,7 @@ export interface SchemaFacts {
 export interface SecretFacts {
   /** True if the master secret in the settings of this machine opens the secrets of the database. Null before the first start. */
   readonly opens: Asked<boolean | null>;
-  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not say it. */
+  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not report it. */
   readonly nodes: readonly { readonly host: string; readonly id: string; readonly knowsNewest: boolean | null }[];
 }
 
@@ -162,7 +162,7 @@ export interface NodeFacts {
 
 export interface LeaseFacts {
   readonly name: string;
-  /** The work of its holder. Null for work on a network that is not in the settings of this machine. */
+  /** The work of the holder. Null for work on a network that is not in the settings of this machine. */
   readonly work: string | null;
   readonly isHeld: boolean;
   readonly holder: string;
@@ -222,7 +222,7 @@ export interface WebhookFacts {
   readonly id: string;
   readonly partnerId: string;
   readonly mode: string;
-  /** Its origin alone: the rest of the URL may hold a secret of the partner. */
+  /** The origin of the endpoint's URL: the rest of the URL may contain a secret of the partner. */
   readonly origin: string;
   readonly status: string;
   readonly failingSince: Date | null;
@@ -241,7 +241,7 @@ export interface CertificateFacts {
     readonly issuer: string;
     readonly from: Date;
     readonly until: Date;
-    /** Why a client refuses it. Null if a client accepts it, or does not check it. */
+    /** The reason why a client refuses the certificate. Null if it accepts it, or does not check it. */
     readonly refusal: string | null;
   }>;
   readonly nowMs: number;

@@ -26,7 +26,7 @@ import type {
 const LEAST_VERSION = 150_000;
 const CONNECTIONS_WARN = 0.8;
 const CONNECTIONS_FAULT = 0.95;
-/** Requests and jobs take seconds. A longer one keeps dead rows in every table. */
+/** Requests and jobs take seconds. A longer transaction keeps dead rows in every table. */
 const OLD_TRANSACTION_MS = 10 * 60_000;
 const VERY_OLD_TRANSACTION_MS = 24 * 3_600_000;
 /** PostgreSQL takes no writes any more at two thousand million. It begins to freeze rows by itself at two hundred million. */
@@ -60,7 +60,7 @@ export function judgeDatabase(database: DatabaseFacts | DatabaseOutage): Judged 
   return { facts: parts.flatMap(({ facts }) => facts), findings: parts.flatMap(({ findings }) => findings) };
 }
 
-/** A question that was not answered is one line, and the others go on. */
+/** An unanswered question becomes one finding. The other questions are judged all the same. */
 function judged<T>(
   asked: Asked<T>,
   what: string,

@@ -14,13 +14,13 @@ import {
 } from './diagnosis.ts';
 import type { AccountFacts, CertificateFacts, ClockFacts, DiskFacts, EndpointFacts, NetworkFacts } from './facts.ts';
 
-/** A block may be a little ahead of real time: producers may write a time some seconds ahead. */
+/** Block producers may write a time that is some seconds ahead of real time. */
 const HEAD_AHEAD_MS = 20_000;
-/** Above this many blocks, and this time, a chain or an endpoint stands still. */
+/** A chain or an endpoint that is behind by more than this many blocks, and this time, stands still. */
 const STALE_BLOCKS = 20;
 const STALE_MS = 120_000;
 const SLOW_ANSWER_MS = 1_000;
-/** Blocks of time that the others may be ahead of an endpoint, as `rpc.ts` tolerates. */
+/** An endpoint may lag behind the others by this time, as in `rpc.ts`, and by `LAG_BLOCKS` on slow chains. */
 const LAG_MS = 15_000;
 const LAG_BLOCKS = 3;
 const QUORUM = 2;
@@ -29,7 +29,7 @@ const FEW_DAYS = 3n;
 const GIB = 1024 ** 3;
 const FULL_BYTES = GIB / 2;
 const LOW_BYTES = 2 * GIB;
-/** A small share of a large disk is still much. */
+/** A low share of free space is a warning only if less than `PLENTY_BYTES` are free. */
 const LOW_SHARE = 0.1;
 const PLENTY_BYTES = 50 * GIB;
 const DAY_MS = 24 * 3_600_000;

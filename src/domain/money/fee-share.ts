@@ -1,6 +1,6 @@
 export interface FeeSchedule {
   readonly fee: bigint;
-  /** Positive, and not less than the fee. */
+  /** The amount that bears the fee. Positive, and not less than the fee. */
   readonly of: bigint;
 }
 

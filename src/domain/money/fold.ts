@@ -88,7 +88,7 @@ function step(work: Work, fact: Fact): void {
   else sweep(work, way, fact);
 }
 
-/** A way on the network of the fact comes first. Without one, the money has reached the deposit address on another network. */
+/** Prefers the way on the network of the fact. Without one, the money has reached the deposit address on another network. */
 function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | undefined {
   return (
     ways.find((way) => way.commitment === commitment && way.network === network) ??

@@ -14,7 +14,7 @@ export function judge(terms: PaymentTerms, facts: readonly Fact[], finalTimes: F
   return judgeFold(goOn(beginFold(terms, undefined), facts), finalTimes);
 }
 
-/** The same for a fold that was made without an ending. */
+/** `judge` for a fold that was made without an ending. */
 export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefined {
   const { terms, filled } = fold;
   if (filled !== undefined) return filled;

@@ -181,7 +181,7 @@ async function sendPage(
   return sendText(renderDocument(page, shown, brand?.sheet), request, reply);
 }
 
-/** The texts of the page are in its state, so an empty text hides the line without any script. */
+/** Hides the line "Powered by …" by an empty text, which needs no script. */
 function withoutPoweredBy(state: PageState): PageState {
   return { ...state, strings: { ...state.strings, poweredBy: '' } };
 }

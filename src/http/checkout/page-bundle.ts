@@ -22,21 +22,21 @@ export interface PageAssets {
 /** The built pages: the server-side renderer of the checkout, and the files for browsers. */
 export interface PageBundle extends PageAssets {
   readonly renderer: PageRenderer;
-  /** For the pages of payment links, in addition to the assets of the checkout. */
+  /** The files of payment links, in addition to the assets of the checkout. */
   readonly links: PageAssets;
-  /** For receipts, in addition to the assets of the checkout. */
+  /** The files of receipts, in addition to the assets of the checkout. */
   readonly receipts: PageAssets;
-  /** For the home page, the demo shop and the block pages. */
+  /** The files of the home page, the demo shop and the block pages. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
-  /** With its texts by language. */
+  /** The dashboard, with its texts by language. */
   readonly dashboard: PageAssets & { readonly strings: Readonly<Record<string, DashboardState['strings']>> };
-  /** With its texts by language, and the file of its service worker. */
+  /** The point of sale, with its texts by language, and the file of its service worker. */
   readonly pos: PageAssets & {
     readonly strings: Readonly<Record<string, PosState['strings']>>;
     readonly worker: string;
   };
-  /** By path without the leading slash. */
+  /** All files, by their paths without the leading slash. */
   readonly files: StaticFiles;
 }
 

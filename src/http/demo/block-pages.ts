@@ -8,7 +8,7 @@ import type { SitePage } from '../site/site-page.ts';
 const PER_PAGE = 20;
 const BLOCKS = '/sandbox/blocks';
 
-/** Newest first, from block `newest` downwards if given. */
+/** The page of the blocks, the newest first, from block `newest` downwards if given. */
 export async function blocksPage(registry: Registry, chain: Chain, newest?: number): Promise<SitePage> {
   const head = await chain.head();
   const last = Math.min(newest ?? head.number, head.number);

@@ -66,7 +66,7 @@ export interface OrderState {
   readonly info: { readonly txId: string } | null;
 }
 
-/** Read with the shop's own key, because a redirect proves nothing. */
+/** Reads the order with the shop's own key, because a redirect proves nothing. */
 export function checkOrder(app: App, deps: ShopDeps, paymentId: string): Promise<OrderState> {
   return callApi(app, deps, { method: 'GET', url: `/v1/payments/${encodeURIComponent(paymentId)}/status` });
 }

@@ -39,7 +39,7 @@ export interface Access {
   readonly scheme: Scheme;
   /** A scope of keys and roles, or a right that only people have. */
   readonly scope: Right;
-  /** Where the request has the merchant id, if the route concerns a merchant. */
+  /** The part of the request with the merchant id, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
   /** True if a request without the header concerns all merchants of the caller. */
   readonly mayOmitMerchant?: true;
@@ -290,7 +290,7 @@ function checkForm(request: Visit): string | undefined {
 
 interface Limits {
   readonly address: RateLimit;
-  /** Per address, for public requests that cost very little. */
+  /** The limit per address for public requests that cost very little. */
   readonly cheap: RateLimit;
   readonly key: RateLimit;
 }

@@ -97,7 +97,7 @@ export function checkRight({ via, rights: { scopes } }: PartnerCaller, scope: Ri
   throw new ApiError('forbidden', `${via === 'key' ? 'This Api-Key lacks' : 'Your role lacks'} the scope ${scope}.`);
 }
 
-/** For requests that need more than their route requires: another scope, and for people a passkey. */
+/** Refuses a request that needs more than its route requires: another scope, and for people a passkey. */
 export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scope: Right): void {
   checkRight(partnerCallerOf(request), scope);
   checkPasskey(request, deps);

@@ -7,7 +7,7 @@ import { actorOf } from './caller.ts';
 import { headerOf } from './headers.ts';
 import { paymentIdIn } from './payment-id.ts';
 
-/** Wallets and the checkout. The unguessable payment id is their capability. */
+/** The access of wallets and of the checkout. The unguessable payment id is their capability. */
 export const GATEWAY_ACCESS = { scheme: 'gateway', scope: 'gateway' } as const;
 
 /** The payment in the path, if it has the caller's mode. */

@@ -119,7 +119,7 @@ export function createListReads(
       }
       try {
         const rows = await answer;
-        // Building views and JSON is a separate piece of work.
+        // Views and JSON are built in a turn of their own.
         await turns.take(keyId);
         return rows;
       } catch (error) {

@@ -6,7 +6,7 @@ import { beginPaying, endPaying } from './paying.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** By the clock that test keys cannot move. */
+    /** The arrival of the request, by the clock that test keys cannot move. */
     startedAtMs: number;
     /** The error in the answer to the request. */
     refusal: { readonly code: string; readonly message: string } | undefined;
@@ -60,7 +60,7 @@ function logRequest(
   log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
 }
 
-/** For the developers of the partner. Requests of the dashboard are left out: they would hide requests of programs. */
+/** Notes a request for the log that the partner's developers read. Requests of the dashboard would hide those of programs. */
 function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
   const { caller } = request;
   if (caller?.via !== 'key') return;

@@ -54,7 +54,7 @@ export async function answerList(
   const question = canonical(request, sortBy, sortDir);
   const filter = await filterOf(deps, db, request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
-  // Run one after the other, so that a list occupies only one connection and one processor of the database.
+  // The statements run one after the other, so that a list occupies only one connection and one processor of the database.
   const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
   const stats =
     wanted === 'none' ? undefined : await readPaymentStats(db, filter, { countsCustomers: wanted === 'all' });
@@ -86,7 +86,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     referenceId ?? null,
     sortBy,
     sortDir,
-    // Added only if given, so that cursors from before there was a search stay valid.
+    // The search is added only if given, so that cursors from before there was a search stay valid.
     ...(search === undefined ? [] : [search]),
   ]);
 }

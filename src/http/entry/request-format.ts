@@ -7,7 +7,7 @@ import { bodyShapeProblem } from './body-shape.ts';
 import { isOwnRoute } from './specified-routes.ts';
 import { withNames } from './unknown-fields.ts';
 
-/** How requests are read: JSON bodies strictly, query strings by their schema, and misspelt fields refused. */
+/** Reads JSON bodies strictly and query strings by their schema, and refuses misspelt fields. */
 export function readRequests(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['text/plain', 'application/json']);

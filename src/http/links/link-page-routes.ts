@@ -98,7 +98,7 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
       linkId: link.id,
       acceptedAssets: accepted,
       details: { description: link.description, metadata: { paymentLinkId: link.id } },
-      // The line break makes it different from every Idempotency-Key of the merchant, which cannot contain one.
+      // The line break makes this key different from every Idempotency-Key of the merchant, which cannot contain one.
       idempotency: ONCE.test(once) ? { key: `link\n${link.id} ${once} ${value}`, meaning: [link.id] } : null,
     })
     .catch(unlessStopped);

@@ -12,8 +12,8 @@ const PAGE_POLICY =
 const REVALIDATED = 'no-cache';
 
 /**
- * The OpenAPI document and the reference page. Both are rendered at the first request and kept, because rendering takes longer
- * than any other answer and needs no key.
+ * The OpenAPI document and the reference page. Both are rendered at the first request and kept: rendering takes longer than any other
+ * answer, and anybody may request it.
  */
 export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
   const route = { schema: { hide: true } };
@@ -33,7 +33,7 @@ export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
     sendFile({ file: document(), cacheControl: REVALIDATED }, request, reply),
   );
 
-  // Editors and programs of other origins read it, as the address in `$schema`.
+  // The URL in `$schema` of network files, which editors and programs of other origins read.
   app.get('/networks.schema.json', route, (request, reply) => {
     reply.header('Access-Control-Allow-Origin', '*');
     return sendFile({ file: schema(), cacheControl: REVALIDATED }, request, reply);

@@ -122,7 +122,7 @@ function merge(parts: readonly Shape[]): Shape {
       ...withoutUndefined(part.schema),
       properties: { ...whole.schema.properties, ...part.schema.properties },
       required: [...(whole.schema.required ?? []), ...(part.schema.required ?? [])],
-      // The example of one part would show only half of the whole.
+      // Only the last part may have an example of the whole. Examples of other parts would show only half of it.
       example: part.schema.example,
       examples: part.schema.examples,
     },

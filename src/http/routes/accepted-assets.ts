@@ -8,7 +8,7 @@ import { actorOf, callerRights, onBehalfOf } from '../entry/caller.ts';
 import { acceptedAssetsField } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
-/** Decides in which tokens all merchants are paid. */
+/** A change of the list decides in which tokens all merchants are paid, so it needs a passkey. */
 const WRITE = { scheme: 'partner', scope: 'merchants:write', needsPasskey: true } as const;
 
 /** The partner's list, which holds for all its merchants of the mode. Merchants, links and payments have lists of their own. */

@@ -20,7 +20,7 @@ import { EventBody } from '../views/event.ts';
 
 const READ = { scheme: 'partner', scope: 'events:read' } as const;
 
-/** In the order in which the events were committed. */
+/** The event feed, in the order in which events were committed, and single events. */
 export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
   // The serialisers made from schemas do not support alternatives of objects.
   const serializerCompiler = () => JSON.stringify;

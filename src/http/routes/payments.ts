@@ -88,7 +88,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
       const now = new Date(deps.world.clock.nowMs());
-      // Read each time, because settlements, refunds and late money change after the payment has ended.
+      // These parts are read each time, because settlements, refunds and late money change after the payment has ended.
       const [details, settlement, item, refunds, refundable, lateMoney] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,

@@ -135,7 +135,7 @@ function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish)
   return further.every((each) => each === null) ? [paymentId] : [paymentId, ...further];
 }
 
-/** A plain full refund is answered with one field. Further fields in the request, or a refund of a rest, give the whole refund. */
+/** A plain full refund is answered with the payment's id, as specified. Every other request is answered with the refund. */
 function viewRequested(origin: Origin, { refund, payment, refundable, isWhole }: Requested, isPlain: boolean) {
   if (isPlain && isWhole) return { paymentId: payment.id };
   return { ...viewOwnRefund(origin, payment, refund), refundable: viewRefundable(origin, payment, refundable) };

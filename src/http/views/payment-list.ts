@@ -17,7 +17,7 @@ import { PaymentRefunds, viewRefunds } from './refund.ts';
 
 declare global {
   interface JSON {
-    /** Node.js has it, but the type library of the compiler does not yet. */
+    /** Node.js has this function, but the compiler's type library lacks it. */
     rawJSON(text: string): object;
   }
 }
@@ -63,7 +63,7 @@ export function viewStats(registry: Registry, stats: PaymentStats | undefined): 
   };
 }
 
-/** By currency code, or by symbol for prices in a token, sorted. Tokens with the same symbol are added up. */
+/** The revenue by currency code, or by symbol for prices in a token, sorted. Tokens with the same symbol are added up. */
 function revenueByCurrency(registry: Registry, revenue: PaymentStats['revenue']): Map<string, Decimal> {
   const sums = new Map<string, Decimal>();
   for (const { unit, ...sum } of revenue) {
@@ -73,7 +73,7 @@ function revenueByCurrency(registry: Registry, revenue: PaymentStats['revenue'])
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A payment that expired by the clock was updated at its expiry, even before the sweeper moves it. */
+/** A payment that expired by the clock was updated at its expiry, even before the expiry job moves it. */
 export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
   const { status, updatedAt, expiresAt, settledAt, refunds } = payment;
   const later = Math.max(settledAt?.getTime() ?? 0, ...(refunds ?? []).map((refund) => Date.parse(refund.updatedAt)));

@@ -66,7 +66,7 @@ function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial
   };
 }
 
-/** Only if the facts were read. Events and lists of payments do not read them. */
+/** The reason why the refund waits, if its facts were read. Events and lists of payments do not read them. */
 function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
   if (!hasFacts(refund)) return {};
   const wait = waitOf(refund);

@@ -62,7 +62,7 @@ function viewAsset(registry: Registry, asset: string) {
   };
 }
 
-/** By currency code, or by symbol for prices in a token. */
+/** The volume by currency code, or by symbol for prices in a token. */
 function volumeOf(registry: Registry, rows: readonly DayCount[]) {
   const sums = new Map<string, Decimal & { readonly kind: 'currency' | 'token' }>();
   for (const { unit, decimals, value } of rows) {

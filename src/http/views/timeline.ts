@@ -5,7 +5,7 @@ import { WAIT_REASONS, type Wait } from '../../domain/wait-words.ts';
 import { namedEnum, Timestamp } from '../schemas.ts';
 import { PaymentStatusField } from './payment.ts';
 
-/** Without accounts, nodes and endpoints of the gateway. */
+/** The timeline for partners: it does not name accounts, nodes and endpoints of the gateway. */
 export function viewTimeline(
   paymentId: string,
   { status, entries, omitted, wait }: Explanation,

@@ -22,8 +22,8 @@ export interface OpenDeposit extends Deposit {
 }
 
 /**
- * Returns false if the payment already has an address for the asset. The address is watched on its own network. The first address
- * of a network creates the network's cursor, so transfers are read from its first block that is not final now.
+ * Stores an address. Returns false if the payment already has an address for the asset. The address is watched on its own network.
+ * The first address of a network creates the network's cursor, so transfers are read from its first block that is not final now.
  */
 export async function insertDeposit(
   tx: Tx,

@@ -101,7 +101,7 @@ export function findDueItems(
     order by "isIsolated", turn, accepted_at limit ${ask.limit}`;
 }
 
-/** Whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
+/** `hasOpen`: the signer has transactions in flight. `hasDue`: it has items to send. Without either, no call to the chain is needed. */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
@@ -225,7 +225,7 @@ export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
  * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item. They take turns: those after the key come first.
+ * refund that its merchant was asked to sign has an offered item. Items take turns: those after the key come first.
  */
 export function findOutgoingToJudge(
   db: Reader,

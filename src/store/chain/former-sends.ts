@@ -54,7 +54,7 @@ export async function releaseStranded(
   return count;
 }
 
-/** The open sends that contain the item \`i\`. */
+/** The open sends that contain the item `i`. */
 function carrying(db: Reader) {
   return db`select from send_items c join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
     where c.commitment = i.commitment and s.state = 'open'`;

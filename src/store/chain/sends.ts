@@ -40,7 +40,7 @@ export interface NonceRange {
   readonly to: number;
 }
 
-/** In the order of nonces. The bytes are not read, because they are large and seldom needed. */
+/** The open sends, in the order of nonces. The bytes are not read, because they are large and seldom needed. */
 export async function listOpenSends(
   db: Reader,
   { network, signer }: SenderId,

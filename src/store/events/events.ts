@@ -125,7 +125,6 @@ export interface PlacedEvent extends StoredEvent {
   readonly merchantId: string | null;
 }
 
-/** The most events of a batch. */
 export const MAX_BATCH = 1_000;
 
 /** Events after a position, in order. Events that are placed later get greater positions than all events of the answer. */

@@ -17,7 +17,7 @@ export interface NewMail {
   readonly until: Date;
 }
 
-/** Returns true if the mail is new. The key allows one mail per reason. */
+/** Stores a mail. Returns true if it is new: the key allows one mail per reason. */
 export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   const { count } = await tx`
     insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, merchant_id,

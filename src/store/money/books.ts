@@ -175,7 +175,6 @@ export async function countUnsealed(db: Reader, network: string): Promise<{ coun
   return row ?? { count: 0, oldest: null };
 }
 
-/** The networks in the books. */
 export async function listBookNetworks(db: Reader): Promise<string[]> {
   const rows = await db<{ network: string }[]>`
     select network from book_chains union select network from book_entries where sequence is null order by network`;

@@ -34,7 +34,7 @@ export interface LateMoneyQuery {
   readonly now: Date;
 }
 
-/** The newest first. The newest rows of each merchant are read by index, and the newest of these are returned. */
+/** Late money, the newest first. The newest rows of each merchant are read by index, and the newest of these are returned. */
 export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownLateMoney[]> {
   const { states, of, merchantId, paymentId, after, limit, now } = query;
   const isWanted = db`s.payment_id is not null and s.state = any(${states as string[]}::text[])
@@ -139,7 +139,7 @@ function lackOf(db: Reader) {
   return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
 }
 
-/** The held part. Late money of older versions has no lot. Money that is still to be swept counts: it will arrive. */
+/** The part of late money that is held. Late money of older versions has no lot. Money that is still to be swept counts: it will arrive. */
 function heldOf(db: Reader) {
   return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
     else least(s.amount - s.fee, greatest(coalesce(l.net + l.waiting

@@ -270,7 +270,7 @@ export interface RefundQuery {
   readonly now: Date;
 }
 
-/** The newest first. The newest refunds of each merchant are read by index, and the newest of these are returned. */
+/** Refunds, the newest first. The newest of each merchant are read by index, and the newest of these are returned. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
   const { states, of, paymentId, after, limit, now } = query;
   const isWanted = db`r.state = any(${states as string[]}::text[])

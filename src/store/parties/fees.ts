@@ -20,7 +20,7 @@ export async function insertFees(tx: Tx, fees: Omit<StoredFees, 'id'>): Promise<
   return one(rows);
 }
 
-/** In the order of their start. Of two terms with the same start, the later row applies and comes later. */
+/** The fee terms in the order of their start. Of two terms with the same start, the later row applies and comes later. */
 export function listFees(
   db: Reader,
   filter: { partnerId: string | undefined; merchantId: string | undefined },

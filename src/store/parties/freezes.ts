@@ -212,7 +212,7 @@ function headFields(db: Reader) {
   return db`'number', number::text, 'freezes', freezes, 'mac', mac`;
 }
 
-/** Scope and subject. The freezes of all payouts and all refunds have no subject. */
+/** The name of a freeze: scope and subject. The freezes of all payouts and all refunds have no subject. */
 function nameOf(db: Reader) {
   return db`rtrim(scope || ' ' || subject)`;
 }

@@ -107,7 +107,7 @@ export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly s
   return rows.map(({ id }) => id);
 }
 
-/** For operators. Also finds deleted merchants. */
+/** A merchant of any partner, for operators. Also finds deleted merchants. */
 export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;
   return row;
@@ -181,7 +181,7 @@ export interface SharedList extends Pick<Merchant, 'acceptedAssets'> {
   readonly merchants: number;
 }
 
-/** Grouped, because a partner may have very many merchants, but most of their lists are equal. */
+/** The lists of living merchants, grouped, because a partner may have very many merchants, but most of their lists are equal. */
 export function groupMerchantLists(tx: Tx, { partnerId, mode }: Owner): Promise<SharedList[]> {
   return tx<SharedList[]>`
     select to_json(accepted_assets) as "acceptedAssets", min(id) as "firstId", count(*)::int as merchants from merchants

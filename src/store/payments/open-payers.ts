@@ -8,7 +8,7 @@ export interface OpenPayer {
   readonly account: string;
 }
 
-/** A page of them, in the order of their keys. */
+/** A page of the payers of open items, in the order of the item keys. */
 export function listOpenPayers(
   db: Reader,
   { after, limit }: { readonly after: ItemKey | ''; readonly limit: number },

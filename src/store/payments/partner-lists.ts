@@ -105,7 +105,7 @@ function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragme
   ];
 }
 
-/** The first rows of each merchant, by indexes by merchant. Open payments have no index by partner. */
+/** The first rows of each merchant, read by the indexes of merchants. Open payments have no index by partner. */
 function ofEachMerchant(
   db: Reader,
   query: PaymentPageQuery,

@@ -14,7 +14,7 @@ export interface StoredLineItem {
   readonly amount?: { readonly unit: string; readonly value: string; readonly decimals: number };
 }
 
-/** Read separately from the payment, because details can be large and few readers show them. */
+/** Details are read separately from the payment, because they can be large and few readers show them. */
 export async function findPaymentDetails(db: Reader, paymentId: string): Promise<PaymentDetails> {
   return (await findDetailsOf(db, [paymentId])).get(paymentId) ?? {};
 }

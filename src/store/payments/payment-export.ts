@@ -137,7 +137,6 @@ const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, C
 
 type ColumnText = (db: Reader, query: ExportQuery) => Fragment;
 
-/** The names of the columns of each export. */
 export const EXPORT_COLUMNS: Readonly<Record<ExportQuery['content'], readonly string[]>> = {
   payments: Object.keys(COLUMNS.payments),
   bookkeeping: Object.keys(COLUMNS.bookkeeping),
@@ -203,12 +202,12 @@ function networkOf(db: Reader, asset: Fragment): Fragment {
   return db`split_part(${asset}, '/', 1)`;
 }
 
-/** ISO 8601. A format pattern would take four times as long. */
+/** The time in ISO 8601. A format pattern would take four times as long. */
 function timeText(db: Reader, time: Fragment): Fragment {
   return db`replace((${time} at time zone 'UTC')::text, ' ', 'T') || 'Z'`;
 }
 
-/** RFC 4180. A single `concat` joins all parts and skips nulls. */
+/** A line by RFC 4180. A single `concat` joins all parts and skips nulls. */
 function csvLine(db: Reader, columns: readonly Column[]): Fragment {
   const fields = columns.map(({ text, isFree }) => (isFree ? csvText(db, text) : text));
   const [first = db``, ...others] = fields;

@@ -115,7 +115,7 @@ export async function lockLinkStocks(tx: Tx, ids: readonly string[]): Promise<Li
   return tx<LinkStock[]>`select ${stockColumns(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
 }
 
-/** A piece that is already taken stays taken. */
+/** Stores the pieces that payments take. A piece that is already taken stays taken. */
 export async function takePieces(
   tx: Tx,
   pieces: readonly { readonly paymentId: string; readonly linkId: string }[],

@@ -284,8 +284,8 @@ export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
 }
 
 /**
- * Computes the first and the last day of customers that lack them, and returns the number of these customers. The rows are locked
- * first, so a payment that moves meanwhile waits, and then adds its day.
+ * Computes the first and the last day of customers for whom they are missing, and returns the number of these customers. The rows
+ * are locked first, so a payment that moves meanwhile waits, and then adds its day.
  */
 export async function findDaysOfCustomers(tx: Tx, limit: number): Promise<number> {
   const keys = await tx<{ key: string }[]>`

@@ -53,7 +53,7 @@ export function stateOf({
   return { status, expiresAtMs: expiresAt.getTime(), nativeDeadlineMs: nativeDeadline?.getTime() ?? null };
 }
 
-/** In the order of the ids. Undefined for a missing payment. */
+/** Payments in the order of the ids. Undefined for a missing payment. */
 export async function findPayments(db: Reader, ids: readonly string[]): Promise<(Payment | undefined)[]> {
   const rows = await db<
     Payment[]
@@ -61,7 +61,7 @@ export async function findPayments(db: Reader, ids: readonly string[]): Promise<
   return inOrder(rows, ids);
 }
 
-/** In the order of the ids. Undefined for a missing payment. */
+/** The status fields of payments in the order of the ids. Undefined for a missing payment. */
 export async function glanceAtPayments(db: Reader, ids: readonly string[]): Promise<(PaymentGlance | undefined)[]> {
   const rows = await db<PaymentGlance[]>`
     select id, mode, merchant_id as "merchantId", status, expires_at as "expiresAt",

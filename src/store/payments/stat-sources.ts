@@ -68,7 +68,7 @@ interface End {
   /** An end of the range, and the boundary of the day that the totals use instead. */
   readonly atMs: number | undefined;
   readonly dayMs: number | undefined;
-  /** The sign of the payments between the two if the boundary comes after the end. */
+  /** The sign of the payments between end and boundary, if the boundary comes later. */
   readonly signBefore: 1 | -1;
 }
 
@@ -83,7 +83,7 @@ function partBetween(filter: PaymentFilter, { atMs, dayMs, signBefore }: End): D
 /** The year 9999 is the last with four digits. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 
-/** From 1970, before which there are no payments, to 9999: PostgreSQL spells years without four digits differently. */
+/** The day (UTC), from 1970, before which there are no payments, to 9999: PostgreSQL spells years without four digits differently. */
 function dayAt(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
   return new Date(Math.min(Math.max(ms, 0), LAST_DAY_MS)).toISOString().slice(0, 10);

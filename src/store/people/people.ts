@@ -56,7 +56,7 @@ export async function noteJoined(tx: Tx, { id, at }: { id: string; at: Date }): 
   await tx`update people set joined_at = ${at} where id = ${id} and joined_at is null`;
 }
 
-/** Removes a person, and ends its sessions, links and passkeys. Returns the hashes of the sessions. */
+/** Removes a person, and ends the sessions, links and passkeys of the person. Returns the hashes of the sessions. */
 export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<string[]> {
   await tx`insert into person_ends (person_id, at) values (${id}, ${at}) on conflict do nothing`;
   await tx`update people set removed_at = ${at} where id = ${id} and removed_at is null`;

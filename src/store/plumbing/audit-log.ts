@@ -46,7 +46,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** The newest first. `actor` and `action` match by prefix, so `operator` also finds named operators. */
+/** Entries, the newest first. `actor` and `action` match by prefix, so `operator` also finds named operators. */
 export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEntry[]> {
   const { partnerId, merchantId, beforeId, subject, actor, action, since, limit } = query;
   return db<StoredAuditEntry[]>`

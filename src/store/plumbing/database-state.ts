@@ -99,7 +99,7 @@ export async function listSlowStatements(db: Reader, limit: number): Promise<Slo
   }));
 }
 
-/** Empty on a standby, whose primary knows it. */
+/** Standbys and slots of the server. On a standby there are none: its primary has them. */
 export async function readReplication(db: Reader): Promise<Replication> {
   const [row] = await db<Replication[]>`
     with here as (select case when not pg_is_in_recovery() then pg_current_wal_lsn() end as lsn)

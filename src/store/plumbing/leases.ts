@@ -39,7 +39,7 @@ export async function takeLease(
   return row && { name, fencing: Number(row.fencing) };
 }
 
-/** A trigger refuses lease holders of an older version. It recognizes them because they do not name this way of keeping money. */
+/** A trigger refuses lease holders of an older version, which do not write this word. */
 const VERSION = 'lots';
 
 /** The holder of a released lease. */

@@ -13,7 +13,6 @@ export interface Pool {
   end(): Promise<void>;
 }
 
-/** The current use of a pool. */
 export interface PoolLoad {
   readonly inUse: number;
   readonly idle: number;

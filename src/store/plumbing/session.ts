@@ -92,7 +92,7 @@ function digestOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** For a pooler that gives each transaction another connection, where a prepared statement would not exist. */
+/** No names, for a pooler that gives each transaction another connection, where a prepared statement would not exist. */
 export const NO_STATEMENT_NAMES: StatementNames = { of: () => undefined, renew: () => {} };
 
 /**

@@ -100,7 +100,7 @@ function join({ parts, values }: Statement<unknown>, parameters: (string | Uint8
   return text;
 }
 
-/** The cast for values of certain type. The server infers other types: a string may be a text, a number or a time. */
+/** The cast for values of certain types. The server infers other types: a string may be a text, a number or a time. */
 function typeOf(value: Exclude<Value, Statement<unknown>>): string {
   if (typeof value === 'boolean') return '::boolean';
   if (typeof value !== 'object' || value === null) return '';

@@ -297,7 +297,7 @@ export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<
   return count;
 }
 
-/** The fan-out is one statement. After this time, a fan-out that began before the change has ended. */
+/** The longest time that a fan-out, which is one statement, can take: it may have begun before the endpoint was narrowed. */
 const FAN_OUT_ENDS_MS = 10 * 60_000;
 
 /** Records that the endpoint may have pending deliveries that it is no longer subscribed to. */

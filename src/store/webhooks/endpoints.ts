@@ -47,7 +47,7 @@ export function listEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<E
     where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' order by w.id`;
 }
 
-/** Endpoints of any partner, including deleted ones. The caller checks both. */
+/** An endpoint of any partner, also a deleted one. The caller checks partner and status. */
 export async function findEndpoint(db: Reader, id: string): Promise<Endpoint | undefined> {
   const [row] = await db<Endpoint[]>`select ${endpointColumns(db)} from webhook_endpoints w where w.id = ${id}`;
   return row;

@@ -40,7 +40,7 @@ export interface Offer {
   readonly options: readonly GatewayOption[];
   /** Null if the gateway does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** Why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
+  /** The reason why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
   /** Unless the status is `requires_action`, the options are empty for every account. */
   readonly status: PaymentStatus;
@@ -191,7 +191,7 @@ function isTransient(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** At most a minute, so that a header cannot stop the page. */
+/** The wait in the header, at most a minute, so that a header cannot stop the page. */
 function retryAfterMs(headers: Headers): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;

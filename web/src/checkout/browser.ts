@@ -140,7 +140,7 @@ function sinceResponseMs(): number {
   return navigation === undefined ? 0 : Math.max(0, performance.now() - navigation.responseStart);
 }
 
-/** Random, so that it identifies nothing but the visit. */
+/** A random id, so that it identifies nothing but the visit. */
 export function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

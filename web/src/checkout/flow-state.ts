@@ -165,7 +165,7 @@ function sendsTransaction(action: GatewayOption['actions'][number] | undefined):
   return action?.type === 'walletRpc' && action.data.method === 'eth_sendTransaction';
 }
 
-/** Only while nothing is signed and no wallet request is open. */
+/** True only while nothing is signed and no wallet request is open. */
 export function canCancel({ step, payment, isCancelling }: Flow): boolean {
   return payment.status === 'requires_action' && !isCancelling && CANCELLABLE.has(step.at);
 }

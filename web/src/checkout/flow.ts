@@ -200,7 +200,7 @@ function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMon
   return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
 }
 
-/** Money can arrive after the end, and can be returned while the page is open. Older nodes do not report it. */
+/** Money can arrive after the end, and can be returned while the page is open. Older nodes do not report late money. */
 function withLateMoney(flow: Flow, lateMoney: PaymentView['lateMoney']): Flow {
   const { payment } = flow;
   const isKnown = JSON.stringify(lateMoney) === JSON.stringify(payment.lateMoney ?? []);

@@ -20,7 +20,7 @@ export interface PaymentPage extends Language {
   /** The server's time when it rendered the page. Payers' clocks may be wrong by hours. */
   readonly nowMs: number;
   readonly payment: PaymentView;
-  /** Where the payer returns at the end. If null, the payer stays on this page. */
+  /** The URLs to which the payer returns at the end. If null, the payer stays on this page. */
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
   /** The merchant's text for the order. Untrusted, like the merchant's name. */
   readonly referenceId: string;

@@ -47,7 +47,7 @@ export function namedIn(list: readonly string[], groups: readonly AssetGroup[]) 
   });
 }
 
-/** The list that a person begins with who wants to choose: everything that is offered now is on. */
+/** The list with which a choice begins: everything that is offered now is on. */
 export function everything(groups: readonly AssetGroup[]): readonly string[] {
   return canonicalList(groups.map(({ network }) => network));
 }

@@ -17,7 +17,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** For pages that are shown only to a signed-in person. */
+/** The session, for pages that are shown only to a signed-in person. */
 export function useSession(): CurrentSession {
   const { data } = useQuery(sessionQuery);
   if (data === undefined) throw new Error('Nobody is signed in.');

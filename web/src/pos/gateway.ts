@@ -13,7 +13,7 @@ export interface Request {
   readonly etag?: string | undefined;
 }
 
-/** The gateway's answer. `unknown` if there was none about the request: it may or may not have been carried out. */
+/** `unknown`: the gateway gave no answer to the request, which may or may not have been carried out. */
 export type Answer =
   | {
       readonly is: 'ok';

@@ -31,7 +31,7 @@ export async function compareIntermediate(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
-        // A token of which the books have nothing need not exist on the chain.
+        // A token that is not in the books may not exist on the chain.
         if (!booked.has(asset)) return 0n;
         if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
         unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);

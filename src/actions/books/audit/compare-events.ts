@@ -141,8 +141,8 @@ async function readFacts(
 }
 
 /**
- * True for an event of the first releases whose money is known as unexpected money. Anybody can pay our account through them, in the
- * name of any payment. An operator gives that money back or makes it a float.
+ * Returns a function that is true for an event whose money is known as unexpected money. Through the first releases anybody can pay
+ * our account in the name of any payment. An operator gives that money back or makes it a float.
  */
 async function unexpectedAmong(
   db: Reader,

@@ -9,16 +9,12 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { coinSurpluses } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
 import { compareDeposits, compareSweeps } from './compare-deposits.ts';
-import { compareEvents, type Difference } from './compare-events.ts';
+import { compareEvents, type Difference, type EventsCompared } from './compare-events.ts';
 
-export interface ReconcileReport {
+export interface ReconcileReport extends EventsCompared {
   readonly network: string;
   readonly from: number;
   readonly to: number;
-  readonly events: number;
-  readonly foreign: number;
-  readonly waiting: number;
-  readonly differences: readonly Difference[];
   /** One sentence for each part that was not compared because the chain's answer is unreadable. All other parts were compared. */
   readonly unreadable: readonly string[];
 }

@@ -118,7 +118,7 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
     const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
-  // A surplus already present at `from` is a booking change, not an arrival.
+  // The balance was explained at `from`, so a surplus there comes from changed books and is no arrival.
   const before = await surplusAt(from);
   return between(from, before === undefined || before < 0n ? 0n : before, to, found.surplus);
 }

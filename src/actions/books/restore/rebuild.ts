@@ -69,7 +69,7 @@ export async function rebuild(
   const to = Math.min(input.to ?? cursor.finalNumber, cursor.finalNumber);
   const rebuilt: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
-  // Transactions of events that could not be placed: their money has an owner.
+  // Transactions of events that could not be restored: their money belongs to somebody, so it is not unexpected.
   const owned = new Set<string>();
   const setAside = ({ id, transactionHash }: PaidEvent | SweptEvent, problem: string) => {
     unplaced.push({ id, problem });
@@ -231,8 +231,8 @@ async function lostSweeps({ db, registry }: CommandDeps, connected: ConnectedCha
 }
 
 /**
- * Unexpected money since the books began. Earlier money is restored only if the books mention it. Transactions of events that could
- * not be placed have owners, and bring no unexpected money.
+ * Unexpected money since the books began. Earlier money is restored only if the books mention it. Money of events that could not be
+ * restored is not unexpected.
  */
 async function restoreUnexpected(
   deps: CommandDeps & RowKeyDeps,

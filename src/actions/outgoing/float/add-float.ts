@@ -75,8 +75,8 @@ export async function addFloat(
 }
 
 /**
- * The surplus of the account over the books, if an opening balance of coin or tokens may contain the transfer without a row for it.
- * Undefined if that is impossible: the watcher has not read the block, or the token arrived after the books began.
+ * The surplus of the account over the books, if the transfer may be part of an opening balance, and so may have no row. Undefined if
+ * that is impossible: the watcher has not read the block, or the token arrived after the books began.
  */
 async function surplusWith(
   { db }: CommandDeps,

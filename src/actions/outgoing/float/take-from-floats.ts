@@ -59,7 +59,7 @@ export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>
   return !isSameAddress(account, payer);
 }
 
-/** For example: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
+/** The missing units as text: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
 export function lackText(registry: Registry, asset: string, missing: readonly Lack[]): string {
   const parts = missing.map(({ owner, units, elsewhere }) => {
     const float = owner === OPERATOR_FLOAT ? "the operator's float" : `the float of ${owner}`;

@@ -23,8 +23,8 @@ export async function recallMisdirected(deps: CommandDeps, payout: Outgoing): Pr
 }
 
 /**
- * Ends a payout that was not signed before a reorganisation removed its money. Returns true if it did. The payout would wait for
- * ever, and other money of the payment with it. Money that comes again gets a payout of its own.
+ * Ends a payout that was not signed before a reorganisation removed its money. Returns true if it did. The payout would
+ * wait forever, and other money of the payment with it. Money that comes again gets a payout of its own.
  */
 export async function recallUnheld(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
   return recallIf(deps, payout, NOT_HELD, (db) => isBeyondLots(db, payout.id));

@@ -10,7 +10,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { takeHeld } from './held-cover.ts';
 import { refundMac } from './refund-rows.ts';
 
-/** The whole payment, as its refunds divide it. A deposit address may be paid with a little less than requested. */
+/** The price, amount and fee of the whole payment. A deposit address may be paid with a little less than requested. */
 export function shareOfPayment(
   { amountValue, tokenValue }: Pick<Payment, 'amountValue' | 'tokenValue'>,
   item: StoredItem,

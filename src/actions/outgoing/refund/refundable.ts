@@ -17,7 +17,7 @@ export async function findRefundable(db: Reader, payment: Payment): Promise<Refu
   return (await findRefundables(db, [payment])).get(payment.id) ?? null;
 }
 
-/** By payment id, only for payments that have succeeded. */
+/** The refundable parts by payment id, only of payments that have succeeded. */
 export async function findRefundables(db: Reader, payments: readonly Payment[]): Promise<Map<string, Refundable>> {
   const refunds = await findRefundsOf(
     db,

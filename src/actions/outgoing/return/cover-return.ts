@@ -39,7 +39,7 @@ export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): 
 }
 
 /**
- * The parts that pay the return of unexpected money. A plain transfer needs no addition. Late money of older versions has no lot:
+ * The parts that pay the return of unexpected money. Floats add nothing to a plain transfer. Late money of older versions has no lot:
  * if it was held, it pays for itself.
  */
 export function coverOfReturn(unexpected: CoveredReturn, fromLot: bigint): ReturnParts {

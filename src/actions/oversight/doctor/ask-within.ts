@@ -28,7 +28,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /**
- * The same facts, with secrets struck out of all reasons. Reasons are the words of other programs; our own words have no secrets, and
+ * The facts with secrets struck out of all reasons. Reasons are the words of other programs; our own words have no secrets, and
  * would be garbled if a password is a common word such as "till".
  */
 export function strikeReasons<T>(facts: T, strike: (text: string) => string): T {

@@ -6,7 +6,7 @@ import type { Database } from '../../../store/plumbing/database.ts';
 import { surveyNetworks } from '../survey-networks.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 
-/** Relayers, former ones too, and the intermediate accounts. */
+/** The facts about relayers, including former ones, and about the intermediate accounts. */
 export async function examineAccounts(
   { chains, minBalance }: Pick<ExamineDeps, 'chains' | 'minBalance'>,
   { db, clock }: { readonly db: Database; readonly clock: Clock },

@@ -13,7 +13,7 @@ export interface AskedNetwork {
 /** Most chains have a block every few seconds. */
 const BLOCK_MS = 2_000;
 
-/** Asks every endpoint by itself, all at once. */
+/** Asks every endpoint separately, and all of them at once. */
 export async function askNetworks(deps: {
   readonly world: World;
   readonly networks: Asked<readonly ConfiguredNetwork[]>;

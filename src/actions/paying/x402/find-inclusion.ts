@@ -8,7 +8,7 @@ import type { Authorized } from './accept-authorization.ts';
 
 /**
  * The transaction that brought the money of an accepted authorization to its address, in a block that two endpoints show. A single
- * endpoint suffices for small amounts at its greater depth, as everywhere. Undefined while no such transaction is shown.
+ * endpoint suffices for small amounts at a greater depth, as everywhere. Undefined while no such transaction is shown.
  */
 export async function findInclusion(
   { db, chains }: { readonly db: Database; readonly chains: Chains },

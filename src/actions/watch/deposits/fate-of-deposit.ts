@@ -62,8 +62,8 @@ async function countedOf(
 
 /**
  * True if less than the requested amount has arrived at the deposit address, by a final block and by the known transfers of later
- * blocks. For a larger amount two endpoints must agree. On a network that cannot be read the known transfers decide, because the
- * payment was open beside that address before its attempt, too.
+ * blocks. For a larger amount two endpoints must agree. If the network cannot be read, the known transfers decide. That is safe:
+ * a lapse only returns the payment to its state before the attempt, in which the address was open, too.
  */
 export async function isShortAddress(
   deps: WatchDeps,

@@ -112,7 +112,7 @@ async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): P
   return lots.filter((lot) => !lot.isUnexplained || !isUnread(lot));
 }
 
-/** The first payment of an item is booked with the item. */
+/** True if the position reports and books the lot. The first payment of an item is booked with the item. */
 function isOurs({ address, network, commitment, id }: Lot): boolean {
   return address !== null || id !== itemLotId(network, commitment);
 }

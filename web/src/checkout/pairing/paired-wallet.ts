@@ -43,7 +43,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     telemetryEnabled: false,
     logger: 'silent',
   });
-  // The original loads a frame of another origin and waits for it. The page's content security policy forbids that frame.
+  // The client's own function loads a frame of another origin, which the page's content security policy forbids, and waits for it.
   client.core.verify.register = async () => undefined;
 
   const events = new EventTarget();

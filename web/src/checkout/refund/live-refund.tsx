@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { RefundPage } from '../page-state.ts';
+import { useTitleFocus } from '../ui/use-step-focus.ts';
 import { openSigning } from './open-signing.ts';
 import { RefundApp } from './refund-app.tsx';
 
@@ -16,12 +17,6 @@ export function LiveRefund({ page }: { readonly page: RefundPage }) {
     };
   }, [signing, discover]);
 
-  const key = `${state.refund.status} ${state.step.at}`;
-  const last = useRef(key);
-  useEffect(() => {
-    if (last.current === key) return;
-    last.current = key;
-    document.getElementById('step-title')?.focus({ preventScroll: true });
-  }, [key]);
+  useTitleFocus(`${state.refund.status} ${state.step.at}`);
   return <RefundApp page={page} state={state} actions={signing} />;
 }

@@ -141,7 +141,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
     }
   }
 
-  /** Delivers the wallet's answer until the refund is being sent. A transaction in coin must be visible on the chain first. */
+  /** Delivers the wallet's answer again until the refund is being sent. A transaction in coin must first be visible on the chain. */
   async function deliver(result: string, txId: string | null): Promise<void> {
     const signal = begin();
     change({ step: { at: 'delivering', txId }, notice: null });

@@ -18,7 +18,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Without leading zeros, as RLP encodes integers. */
+/** The bytes without leading zeros, as RLP encodes integers. */
 export function integerBytes(value: bigint): Uint8Array {
   return value === 0n ? new Uint8Array() : fromHex(value.toString(16));
 }

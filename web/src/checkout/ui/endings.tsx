@@ -85,7 +85,7 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
   );
 }
 
-/** Above the step while the payment is open: another token, for example, can arrive at its deposit address. */
+/** Late money, shown above the step while the payment is open: another token, for example, can arrive at its deposit address. */
 export function LateNotice({ flow }: { readonly flow: Flow }) {
   if (!flow.payment.lateMoney?.length) return null;
   return (

@@ -14,7 +14,7 @@ export function SandboxBar() {
   );
 }
 
-/** Equal in every step, so that the footer never moves. */
+/** The footer, equal in every step, so that it never moves. */
 export function Footer() {
   const { strings } = useWords();
   return (

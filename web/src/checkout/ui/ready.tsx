@@ -59,7 +59,7 @@ function NoWalletText() {
   );
 }
 
-/** For payers without a connectable wallet: they send a token to a deposit address. */
+/** The button for payers without a connectable wallet, who send a token to a deposit address. */
 function SendRow({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
   const { strings } = useWords();
   return (

@@ -191,12 +191,12 @@ function missingOf({ amount, arrived }: Deposit): Amount {
   return { ...amount, value: String(BigInt(amount.value) - BigInt(arrived.value)) };
 }
 
-/** Never rounded, because a smaller amount would not pay. */
+/** The amount, never rounded, because a smaller amount would not pay. */
 function exactText({ value, display }: Amount, words: Words): string {
   return withSymbol(decimalText(value, display.decimals), display.assetSymbol, words);
 }
 
-/** In the form that wallets and exchanges accept: digits and a point, without trailing zeros. */
+/** The amount in the form that wallets and exchanges accept: digits and a point, without trailing zeros. */
 function plainText({ value, display }: Amount): string {
   const text = decimalText(value, display.decimals);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;

@@ -1,9 +1,12 @@
 import { useEffect, useRef } from 'react';
 import { type Flow, isRare, type Step } from '../flow-state.ts';
 
-/** When the step changes, the focused element disappears, so the focus moves to the new step's title. Not when the page opens. */
 export function useStepFocus({ step }: Flow, hasRareSteps: boolean): void {
-  const key = keyOf(step, hasRareSteps);
+  useTitleFocus(keyOf(step, hasRareSteps));
+}
+
+/** When the step changes, the focused element disappears, so the focus moves to the new step's title. Not when the page opens. */
+export function useTitleFocus(key: string): void {
   const last = useRef(key);
   useEffect(() => {
     if (last.current === key) return;

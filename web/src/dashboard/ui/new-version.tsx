@@ -5,7 +5,7 @@ import { Notice } from './parts.tsx';
 
 const CHECK_MS = 5 * 60_000;
 
-/** The build that the gateway serves now, or null if the answer does not say it. */
+/** The build that the gateway serves now, or null if the answer does not contain it. */
 async function presentBuild(signal: AbortSignal): Promise<string | null> {
   const answer = await fetch('/dashboard', { method: 'HEAD', signal });
   return answer.ok ? answer.headers.get('till-build') : null;

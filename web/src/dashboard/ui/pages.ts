@@ -30,7 +30,7 @@ const PAGES = [
   { to: '/account', key: 'a', word: 'account', right: 'self', isOfPartner: false, Glyph: PersonGlyph },
 ] as const satisfies readonly {
   to: string;
-  /** The letter that opens the page after G. */
+  /** The page opens when this letter is pressed after G. */
   key: string;
   word: keyof Strings;
   right: string;

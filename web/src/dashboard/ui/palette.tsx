@@ -8,7 +8,7 @@ import { TABS } from './tabs.tsx';
 
 interface Choice {
   readonly text: string;
-  /** The letter that opens the page after G. */
+  /** The page opens when this letter is pressed after G. */
   readonly key?: string;
   readonly go: () => void;
 }

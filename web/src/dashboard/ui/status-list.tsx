@@ -20,8 +20,8 @@ interface StatusListProps<Status extends string> {
 }
 
 /**
- * A page with a list whose rows have a status, and a choice of the status to show. The pages that use it repeat the names of its
- * properties alone.
+ * A page with a list whose rows have a status, and a choice of the status to show. The pages that use it have only the names of its
+ * properties in common.
  */
 export function StatusList<Status extends string>(props: StatusListProps<Status>) {
   const { title, text, empty, status = '', statuses, statusWords, onStatus, list, rows } = props;
