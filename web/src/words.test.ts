@@ -43,7 +43,7 @@ const DENIALS: Readonly<Record<string, RegExp>> = {
 };
 
 describe('the words of payers’ pages', () => {
-  const pages = { checkout: CHECKOUT, refunds: REFUNDS, links: LINKS, receipts: RECEIPTS };
+  const pages: typeof PAGES = { checkout: CHECKOUT, refunds: REFUNDS, links: LINKS, receipts: RECEIPTS };
   for (const [page, languages] of Object.entries(pages)) {
     it(`deny a charge of one act alone, never of the whole payment, on the page of ${page}`, () => {
       for (const [locale, strings] of Object.entries(languages)) {
