@@ -9,7 +9,7 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
   'Create a payment: `POST /v1/payments`': [
     [
       'payments-bad-input',
-      'is refused without a key or a merchant of one’s own, before its body is looked at',
+      'is refused without a key or a merchant of one’s own, before its body is checked',
       ['`Api-Key` is required', '`Merchant-Id` is required'],
     ],
     ['payments', 'and answered alike in every version of the API', ['`Pay-Version` is optional']],
@@ -82,7 +82,7 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     ],
     [
       'payments-bad-input',
-      'is refused without a key or a merchant of one’s own, before its body is looked at',
+      'is refused without a key or a merchant of one’s own, before its body is checked',
       ['`Api-Key` and `Merchant-Id` are required'],
     ],
     ['payments', 'by their own merchant alone', ['The payment is one of the merchant']],

@@ -28,16 +28,19 @@ export interface Haproxy {
   stop(): Promise<void>;
 }
 
-/** A real HAProxy in front of three nodes. */
-export async function startHaproxy([first, second, third]: readonly [string, string, string]): Promise<Haproxy> {
+/** A real HAProxy in front of up to nine nodes. With a certificate (the file of a PEM) it speaks TLS. */
+export async function startHaproxy(
+  origins: readonly string[],
+  { certificate }: { readonly certificate?: string } = {},
+): Promise<Haproxy> {
   const [port, statusPort] = [await findPort(systemWorld.random), await findPort(systemWorld.random)];
+  const nodes = origins.map((origin, index) => [`TILL_NODE_${index + 1}`, new URL(origin).host] as const);
   const child: ChildProcess = spawn(programPath(HAPROXY) ?? '', ['-db', '-f', CONFIGURATION], {
     env: {
       TILL_LISTEN: `127.0.0.1:${port}`,
       TILL_STATUS: `127.0.0.1:${statusPort}`,
-      TILL_NODE_1: new URL(first).host,
-      TILL_NODE_2: new URL(second).host,
-      TILL_NODE_3: new URL(third).host,
+      ...Object.fromEntries(nodes),
+      ...(certificate !== undefined && { TILL_CERTIFICATE: certificate }),
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -46,22 +49,24 @@ export async function startHaproxy([first, second, third]: readonly [string, str
     output += bytes;
   });
   const ended = once(child, 'close');
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
   const inUse = async () => {
     const answer = await fetch(`http://127.0.0.1:${statusPort}/;csv`).catch(() => undefined);
     return answer === undefined ? 0 : countUp(await answer.text());
   };
-  await until('HAProxy uses the nodes', async () => {
-    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
-    return (await inUse()) === 3;
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    inUse,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  try {
+    await until('HAProxy uses the nodes', async () => {
+      if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
+      return (await inUse()) === nodes.length;
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, inUse, stop };
 }
 
 /** The rows of the table of HAProxy that are nodes which answer their checks. */

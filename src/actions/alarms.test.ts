@@ -72,7 +72,7 @@ describe('an alarm', () => {
     assert.equal(await shown(), 'broken');
   });
 
-  it('is written once a minute however often the condition is looked at', async () => {
+  it('is written once a minute however often the condition is checked', async () => {
     const { start } = onNodes();
     const { set, node } = start();
     for (const message of [undefined, 'broken']) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
@@ -8,7 +9,7 @@ import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { withAuthenticator } from './authenticator.ts';
-import { operatorLink } from './operator-link.ts';
+import { answerOf, operatorLink } from './operator-link.ts';
 import { type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
 const HOSTILE = 'K \u202e"><img src=x onerror=alert(1)>';
@@ -106,6 +107,57 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByText(en.noPayouts).waitFor();
     await assertAccessible(page, 'payouts');
   });
+
+  it(
+    'show a vetoed refund as stopped and a failed one as failed, and let a vetoed one be made again',
+    ONLY_LONG,
+    async () => {
+      const { page } = visit;
+      const { address } = await scene.createWallet({});
+      // The merchant has no float and its account has not signed, so the refund waits.
+      const { id: merchantId } = await scene.createMerchant(scene.assetOf('USDC'), `eip155:31337:${address}`);
+      const { paymentId } = await scene.createPayment(...TEN_DOLLARS, {}, merchantId);
+      await payWith(scene, await scene.createWallet({ USDC: TEN_TOKENS }), paymentId, 'USDC');
+      const refundId = refundIdOf(paymentId, 1);
+      await scene.call('POST', '/v1/refunds', { paymentId }, merchantId);
+      const refund = () => scene.call<{ status: string }>('GET', `/v1/refunds/${refundId}`, undefined, merchantId);
+      await until('it waits', async () => (await refund()).status === 'awaiting_funds', { withinMs: 60_000 });
+      await answerOf(scene, ['refunds', 'veto', refundId, '--reason', 'requested by mistake']);
+      assert.equal((await refund()).status, 'failed', 'as the API has it');
+
+      await page.goto(`${origin}/dashboard/refunds`);
+      const row = page.getByRole('listitem').filter({ has: page.locator(`a[href$="/${paymentId}"]`) });
+      await row.getByText(en.refundVetoed, { exact: true }).waitFor();
+      await row.getByText(en.problemVetoed).waitFor();
+      assert.doesNotMatch(await row.innerText(), /fail/i);
+      await assertAccessible(page, 'vetoed refund');
+      await row.getByRole('link').first().click();
+      const title = page.getByRole('heading', { level: 1 });
+      await title.getByText(en.statusSucceeded).waitFor();
+      const refunds = page.getByRole('region', { name: en.refunds });
+      await refunds.getByText(en.refundVetoed, { exact: true }).waitFor();
+      assert.doesNotMatch(await refunds.innerText(), /fail/i);
+      await page.getByRole('button', { name: en.refund, exact: true }).click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Refund \$10\.00$/ })
+        .waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: en.cancel }).click();
+
+      await page.route('**/v1/refunds?*', async (route) => {
+        const response = await route.fetch({
+          headers: { ...route.request().headers(), 'sec-fetch-site': 'same-origin' },
+        });
+        const body = await response.text();
+        await route.fulfill({ response, body: body.replaceAll('"vetoed"', '"recipient_blacklisted"') });
+      });
+      await page.goto(`${origin}/dashboard/refunds`);
+      await row.getByText(en.statusRefundFailed, { exact: true }).waitFor();
+      await row.getByText(en.problemBlacklisted).waitFor();
+      assert.equal(await row.getByText(en.refundVetoed, { exact: true }).count(), 0);
+      await page.unrouteAll();
+    },
+  );
 
   it('give late money back to an account that the payer has named', ONLY_LONG, async () => {
     const { page } = visit;

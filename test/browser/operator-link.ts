@@ -21,7 +21,8 @@ interface WithLink {
   readonly link: { readonly url: string };
 }
 
-function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
+/** The answer of an operator command to the gateway of the scene. */
+export function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
   return jsonOf(argv, {
     env: {
       TILL_HOME: home,

@@ -54,6 +54,20 @@ describe('the receipt of a checkout', { skip: missingBrowser() }, () => {
     const [transaction = ''] = /0x[0-9a-f]{64}/.exec(text) ?? [];
     assert.notEqual(transaction, '');
 
+    // Commands can be copied from a screen and typed from a sheet. On a roll they would only make it longer.
+    const commands = slip.getByText('node verify-receipt.mjs');
+    assert.equal(await commands.isVisible(), true, 'on a screen');
+    await slip.emulateMedia({ media: 'print' });
+    for (const [width, isShown] of [
+      [700, true],
+      [ROLL_WIDTH, false],
+    ] as const) {
+      await slip.setViewportSize({ width, height: 800 });
+      assert.equal(await commands.isVisible(), isShown, `printed ${width} px wide`);
+      assert.equal(await slip.getByText(transaction).first().isVisible(), true, `printed ${width} px wide`);
+    }
+    await slip.emulateMedia({ media: 'screen' });
+
     for (const [size, name] of [
       ['a4', en.a4],
       ['letter', en.letter],

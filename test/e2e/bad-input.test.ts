@@ -110,7 +110,7 @@ describe('bad input', () => {
     return { status: response.statusCode, ...assertRefusal(response.statusCode, response.body, what) };
   }
 
-  it('in a body that cannot be read is refused before anything else in it is looked at', async () => {
+  it('in a body that cannot be read is refused before anything else in it is checked', async () => {
     const utf8 = (text: string) => Buffer.from(text);
     const bodies: [name: string, status: number, body: string | Buffer, type?: string][] = [
       ...['{', '{"a":}', '{"a":1,}', "{'a':1}", '{}{}', '{} x', 'undefined', 'NaN', '[1', '"', '{"a":"\n"}'].map(

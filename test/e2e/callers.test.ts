@@ -548,7 +548,7 @@ describe('callers', { concurrency: true }, () => {
       await gateway.stop();
     });
 
-    it('hold each address to its requests without a known key, before credentials are looked at', async () => {
+    it('hold each address to its requests without a known key, before credentials are checked', async () => {
       const time = manualTime();
       const gateway = await startTestGateway({ world: time, config: { addressRequestsPerSecond: 2 } });
       const { headers } = await createTestPartner(gateway);

@@ -10,9 +10,11 @@ import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { within } from '../../src/actions/renew-macs.ts';
+import { firstIdAt } from '../../src/domain/ids.ts';
 import { MAILED_RECEIPTS } from '../../src/http/entry/count-limit.ts';
 import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { createMailer, type Mailer } from '../../src/mail/smtp.ts';
+import { en } from '../../src/mail/words/en.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
@@ -187,6 +189,25 @@ describe('mail', () => {
     while (await send());
     assert.equal(server.received.length, 7);
     assert.ok(server.received.every(({ text }) => !/[{}]|undefined/.test(text)));
+  });
+
+  it('carries the reference of an order to its payer, and not the id of a payment link', async () => {
+    const mailOf = async (referenceId: string) => {
+      const id = await paid({ referenceId });
+      assert.equal((await ask(id, 'payer@example.com', 'en')).statusCode, 202);
+      while (await send());
+      const mail = server.received.at(-1);
+      assert.ok(mail?.text.includes(receiptUrl(paying.gateway, id)), mail?.text);
+      return mail;
+    };
+    const order = await mailOf('ORDER-7');
+    for (const body of [order.text, order.html]) {
+      assert.ok(body.includes('ORDER-7') && body.includes(en.reference), body);
+    }
+    const link = await mailOf(firstIdAt('plk_', 0));
+    for (const body of [link.text, link.html]) {
+      assert.ok(body.includes('Test shop') && !body.includes('plk_') && !body.includes(en.reference), body);
+    }
   });
 
   it('gives receipts of succeeded payments alone, and within limits', async () => {

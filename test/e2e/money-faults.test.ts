@@ -215,7 +215,7 @@ describe('money that arrives in ways nobody asked for', () => {
     });
   }
 
-  it('through the Collector, to the intermediate account, by a stranger is stray money that an operator can give back', async () => {
+  it('through the Collector, to the intermediate account, by a stranger is unexpected money that an operator can give back', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     await scene.live(node, 1);

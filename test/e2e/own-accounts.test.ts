@@ -62,7 +62,7 @@ describe('accounts that were ever ours', () => {
     );
   });
 
-  it('are not paid by a transfer among them: it is no stray money, and nothing can be returned to the old one', async () => {
+  it('are not paid by a transfer among them: it is no unexpected money, and nothing can be returned to the old one', async () => {
     await scene.fill(node, OPERATOR_FLOAT, 50n);
     await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'test' });
     configure();

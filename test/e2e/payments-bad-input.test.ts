@@ -271,7 +271,7 @@ describe('a bad request about payments', () => {
         assert.deepEqual(await send('/v1/merchant/payment'), await send('/v1/payments'));
       }));
 
-    it('is refused without a key or a merchant of one’s own, before its body is looked at', () =>
+    it('is refused without a key or a merchant of one’s own, before its body is checked', () =>
       leavesNoTrace(async () => {
         const { 'api-key': apiKey = '', 'merchant-id': merchantId = '' } = shop.headers;
         const cases: [Headers, number, string][] = [

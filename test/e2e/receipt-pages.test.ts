@@ -9,6 +9,7 @@ import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { insertRefund } from '../../src/store/money/refunds.ts';
 import { LOCALES } from '../../web/src/checkout/locale.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import { freshKey } from '../gateway.ts';
 import { ONLY_LONG } from '../long.ts';
 import { missingPoppler, textOf } from '../poppler.ts';
 import { receiptIn, standInPage } from './checkout-page.ts';
@@ -124,6 +125,27 @@ describe('receipts for payers', () => {
         const url = pathOf(id).replace(id.slice(4), wrong) + ending;
         assert.equal((await paying.gateway.app.inject({ url })).statusCode, 404, url);
       }
+    }
+  });
+
+  it('show the reference of an order, and not the id of a payment link, on the page and on every paper', async () => {
+    const { gateway, shop } = paying;
+    const payload = { description: 'Flat white', amount: dollars('1000') };
+    const headers = { ...shop.headers, 'idempotency-key': freshKey() };
+    const made = await gateway.call({ method: 'POST', url: '/v1/payment-links', headers, payload });
+    const { id: referenceId } = made.json().paymentLink;
+    assert.match(referenceId, /^plk_/);
+    const ofLink = await paidPayment(paying, { referenceId });
+    assert.equal(receiptIn((await get()).body).referenceId, 'ORDER-42');
+    const page = (await get('', { of: ofLink })).body;
+    assert.equal(receiptIn(page).referenceId, '');
+    assert.doesNotMatch(page, /plk_/);
+    if (missingPoppler()) return;
+    const { reference } = wordsIn('en');
+    for (const size of ['a4', 'letter', 'roll']) {
+      assert.ok(textOf(await pdf(`size=${size}&lang=en`)).includes(reference), size);
+      const text = textOf(await pdf(`size=${size}&lang=en`, ofLink));
+      assert.ok(text.includes('Test shop') && !text.includes('plk_') && !text.includes(reference), text);
     }
   });
 

@@ -53,7 +53,7 @@ describe('an error of one row', () => {
     assert.equal(lots.length, 0, 'the money of the other payment has left the books');
   });
 
-  it('keeps no other stray money from being booked, and has an alert that names it', async () => {
+  it('keeps no other unexpected money from being booked, and has an alert that names it', async () => {
     scene = await openRefundScene();
     const node = await scene.newNode();
     await scene.live(node, 2);

@@ -20,7 +20,7 @@ const SETTLED = ACCOUNTS.settled('mrch_test');
 const PAYABLE = ACCOUNTS.payable('mrch_test');
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
-describe('stray money at a deposit address', () => {
+describe('unexpected money at a deposit address', () => {
   let scene: BooksScene;
   const open = async (input: SceneInput = EVERYTHING) => {
     scene = await openBooksScene(input);

@@ -222,7 +222,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is not looked for in blocks of a quiet month',
   },
   {
-    name: 'addresses that must wait are looked at again before all others',
+    name: 'addresses that must wait are checked again before all others',
     file: 'src/store/chain/deposit-places.ts',
     from: 'order by p.looked_at nulls first, p.number limit',
     to: 'order by p.number limit',
@@ -438,13 +438,13 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'stops the sweep until an operator lets the address be swept, which is in the audit log',
   },
   {
-    name: 'stray money is given back to the Collector',
+    name: 'unexpected money is given back to the Collector',
     file: 'src/actions/outgoing/return/return-unexpected.ts',
     from: 'refuseLost(deps, unexpected, recipient);',
     to: 'void refuseLost;',
     test: 'test/e2e/money-faults.test.ts',
     title:
-      'through the Collector, to the intermediate account, by a stranger is stray money that an operator can give back',
+      'through the Collector, to the intermediate account, by a stranger is unexpected money that an operator can give back',
   },
   {
     name: 'the payment of a stranger to our account is a difference for ever',
@@ -453,7 +453,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     to: 'isOurs: (event) => isOurs(event) || isNamed(event),',
     test: 'test/e2e/money-faults.test.ts',
     title:
-      'through the Collector, to the intermediate account, by a stranger is stray money that an operator can give back',
+      'through the Collector, to the intermediate account, by a stranger is unexpected money that an operator can give back',
   },
   {
     name: 'late money settles an expired payment',

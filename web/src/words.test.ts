@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { STRINGS as CHECKOUT } from './checkout/locale.ts';
+import { REFUND_STRINGS as REFUNDS } from './checkout/refund/refund-strings.ts';
 import { STRINGS as LINKS } from './links/link-words.ts';
 import { STRINGS as POS } from './pos/pos-words.ts';
 import { STRINGS as RECEIPTS } from './receipts/receipt-words.ts';
@@ -25,3 +27,31 @@ for (const [page, languages] of Object.entries(PAGES)) {
     }
   });
 }
+
+/**
+ * Sentences that deny a charge without the act that charged nothing. A page knows the outcome of one act, such as a declined
+ * request. It does not know all money of the payment: some can lie at a deposit address, and another request may be under way.
+ */
+const DENIALS: Readonly<Record<string, RegExp>> = {
+  en: /nothing (?:was|is|has been) (?:charged|taken)(?! on this page)|still in your account/i,
+  de: /(?:wurde|(?<!auf dieser Seite )wird) nichts abgebucht|noch auf Ihrem Konto/i,
+  fr: /rien n’(?:a été|est(?: encore)?) débité(?! sur cette page)|toujours sur votre compte/i,
+  es: /(?<!en esta página )no se (?:ha cobrado|cobra) nada|sigue en tu cuenta/i,
+  pt: /nada (?:foi|é) cobrado(?! nesta página)|continua na sua conta/i,
+  ja: /請求は発生し(?:ていません|ません)|(?<!では何も)請求されていません|アカウントに残っています/,
+  ar: /يُخصم (?:أي )?شيء(?! في هذه الصفحة)|ما زال في حسابك/,
+};
+
+describe('the words of payers’ pages', () => {
+  const pages: typeof PAGES = { checkout: CHECKOUT, refunds: REFUNDS, links: LINKS, receipts: RECEIPTS };
+  for (const [page, languages] of Object.entries(pages)) {
+    it(`deny a charge of one act alone, never of the whole payment, on the page of ${page}`, () => {
+      for (const [locale, strings] of Object.entries(languages)) {
+        const denial = DENIALS[locale];
+        assert.ok(denial, `there are words for ${locale}`);
+        const found = Object.entries(strings).filter(([, text]) => denial.test(text));
+        assert.deepEqual(Object.fromEntries(found), {}, locale);
+      }
+    });
+  }
+});

@@ -49,7 +49,7 @@ export function soldOut(): ApiError {
   return new ApiError('invalid_state', SOLD_OUT);
 }
 
-export const SOLD_OUT = 'Sold out: others have taken the last piece. Nothing was charged.';
+export const SOLD_OUT = 'Sold out: others have taken the last piece.';
 
 /** Wallets search for exactly this message. */
 export function optionNotFound(): ApiError {

@@ -98,3 +98,11 @@ export function totalOf({ amount, tip }: Pick<Order, 'amount' | 'tip'>): string 
 export function tipOf(amount: string, percent: number): string {
   return ((BigInt(amount) * BigInt(percent) + 50n) / 100n).toString();
 }
+
+/** The percentages that a cashier can choose. */
+export const TIPS = [0, 5, 10, 15] as const;
+
+/** The percentage that gives this tip. */
+export function percentOf(amount: string, tip: string): number {
+  return TIPS.find((each) => tipOf(amount, each) === tip) ?? 0;
+}

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import { createServerClock } from '../shared/server-clock.ts';
 import type { Answer, Request } from './gateway.ts';
-import { type Storage, tipOf, totalOf } from './kept.ts';
+import { percentOf, type Storage, TIPS, tipOf, totalOf } from './kept.ts';
 import { createPos } from './pos.ts';
 
 const OK = (body: object, etag?: string): Answer => ({ is: 'ok', body, etag, serverMs: 1_000_000 });
@@ -154,13 +154,17 @@ describe('the point of sale', () => {
     device.pos.stop();
   });
 
-  it('forgets an order that was refused, says why, and gives its amount back to the keypad', async () => {
+  it('forgets an order that was refused, says why, and gives its amount and its tip back to the keypad', async () => {
     const device = newDevice(newStorage(), (request) => (isCreate(request) ? REFUSED(403) : SESSION));
     await device.pos.start('');
-    device.pos.charge('500', '0');
+    device.pos.charge('500', '75');
     await device.until(() => device.pos.view().problem?.kind === 'refused');
     assert.equal(device.pos.view().kept.open, null);
-    assert.deepEqual(device.pos.view().problem, { kind: 'refused', message: 'No.', amount: '500' });
+    assert.deepEqual(device.pos.view().problem, {
+      kind: 'refused',
+      message: 'No.',
+      order: { amount: '500', tip: '75' },
+    });
     device.pos.stop();
   });
 
@@ -255,6 +259,10 @@ describe('the point of sale', () => {
 
   it('counts tips in minor units', () => {
     assert.deepEqual([tipOf('1000', 15), tipOf('333', 10), tipOf('5', 10), tipOf('4', 10)], ['150', '33', '1', '0']);
+    for (const amount of ['1000', '333', '5', '0']) {
+      for (const percent of TIPS)
+        assert.equal(tipOf(amount, percentOf(amount, tipOf(amount, percent))), tipOf(amount, percent));
+    }
     assert.equal(totalOf({ amount: '9007199254740993', tip: '1' }), '9007199254740994');
   });
 });

@@ -43,9 +43,9 @@ export interface PosView {
   readonly status: PaymentStatus | null;
   readonly isOffline: boolean;
   readonly isCancelling: boolean;
-  /** `refused`: the order was not created, and `amount` can be charged again. */
+  /** `refused`: the order was not created, if it is named, and can be charged again. */
   readonly problem:
-    | { readonly kind: 'refused'; readonly message: string; readonly amount?: string }
+    | { readonly kind: 'refused'; readonly message: string; readonly order?: Pick<Order, 'amount' | 'tip'> }
     | { readonly kind: 'storage' | 'link' }
     | null;
 }
@@ -192,11 +192,11 @@ export function createPos(deps: PosDeps) {
   }
 
   /** A refused order was not created. A 401 says nothing about the order, so it is sent again after the next sign-in. */
-  function refuse({ status, message }: Extract<Answer, { is: 'refused' }>, { amount }: Order): undefined {
+  function refuse({ status, message }: Extract<Answer, { is: 'refused' }>, { amount, tip }: Order): undefined {
     if (status === 401) set({ session: 'out', person: null });
     else {
       keep({ open: null });
-      set({ problem: { kind: 'refused', message, amount }, status: null });
+      set({ problem: { kind: 'refused', message, order: { amount, tip } }, status: null });
     }
   }
 

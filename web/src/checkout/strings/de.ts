@@ -12,7 +12,7 @@ export const de: Strings = {
   opensNewTab: 'öffnet in einem neuen Tab',
 
   readyTitle: 'Wie möchten Sie bezahlen?',
-  readyText: 'Verbinden Sie eine Wallet, um zu sehen, womit Sie bezahlen können. Noch wird nichts abgebucht.',
+  readyText: 'Verbinden Sie eine Wallet, um zu sehen, womit Sie bezahlen können. Das Verbinden kostet nichts.',
   lookingForWallets: 'Wallets werden gesucht',
   lastUsed: 'Zuletzt benutzt',
   noWalletTitle: 'Keine Wallet in diesem Browser',
@@ -102,7 +102,7 @@ export const de: Strings = {
     'Für diese Zahlung kann im Moment kein Token angenommen werden. Bitte versuchen Sie es in einigen Minuten noch einmal.',
 
   refusedTitle: 'Dieses Konto kann hier nicht bezahlen',
-  refusedText: 'Zahlungen von diesem Konto werden nicht angenommen. Es wurde nichts abgebucht.',
+  refusedText: 'Zahlungen von diesem Konto werden nicht angenommen.',
 
   setupTitle: '{token} einmalig einrichten',
   setupText: '{token} verlangt einmal Ihre Erlaubnis. Danach unterschreiben Sie nur noch.',
@@ -195,7 +195,7 @@ export const de: Strings = {
   offline: 'Sie sind offline. Sobald Sie wieder online sind, geht es weiter.',
   away: 'Der Zahlungsdienst antwortet nicht. Es wird weiter versucht …',
 
-  rejected: 'Sie haben in Ihrer Wallet abgelehnt. Es wurde nichts abgebucht.',
+  rejected: 'Sie haben in Ihrer Wallet abgelehnt. Diese Anfrage hat nichts abgebucht.',
   pendingRequest:
     'In Ihrer Wallet ist schon eine Anfrage offen. Beantworten Sie sie dort, und versuchen Sie es dann noch einmal.',
   walletError: 'Ihre Wallet hat ein Problem gemeldet. Versuchen Sie es noch einmal oder mit einer anderen Wallet.',
@@ -209,15 +209,14 @@ export const de: Strings = {
     'Ihre Wallet hat für ein anderes Konto geantwortet. Wählen Sie darin {account}, und versuchen Sie es noch einmal.',
   accountChanged: 'Sie haben das Konto gewechselt. Damit kann das neue bezahlen.',
   quoteExpired: 'Der Preis war veraltet und wurde erneuert. Bitte prüfen Sie ihn, und bezahlen Sie noch einmal.',
-  notAccepted:
-    'Die Zahlung wurde nicht angenommen, es wurde nichts abgebucht. Prüfen Sie Ihr Guthaben, und versuchen Sie es noch einmal.',
+  notAccepted: 'Die Zahlung wurde nicht angenommen. Prüfen Sie Ihr Guthaben, und versuchen Sie es noch einmal.',
   setupFailed: 'Die Transaktion zum Einrichten ist fehlgeschlagen. Bitte versuchen Sie es noch einmal.',
   reverted:
-    'Das Netz hat die Transaktion abgelehnt. Der Betrag ist noch auf Ihrem Konto. Bitte versuchen Sie es noch einmal.',
+    'Das Netz hat die Transaktion abgelehnt. Sie hat höchstens die Netzgebühr gekostet. Bitte versuchen Sie es noch einmal.',
   cannotCancel: 'Die Zahlung kann nicht mehr abgebrochen werden.',
   maybePending:
     'Vielleicht ist in Ihrer Wallet noch eine Anfrage zu dieser Zahlung offen. Sehen Sie dort nach, bevor Sie noch einmal bezahlen.',
-  lapsed: 'Die Zahlung wurde nicht ausgeführt. Es wurde nichts abgebucht. Sie können noch einmal bezahlen.',
+  lapsed: 'Der Versuch zu bezahlen wurde nicht ausgeführt und hat nichts abgebucht. Sie können noch einmal bezahlen.',
   lapsedWithMoney:
     'Die Zahlung wurde nicht ausgeführt, aber an einer Adresse dieser Zahlung ist Geld angekommen. Jeder andere Weg nimmt noch einmal den ganzen Betrag.',
   codeExpired:

@@ -11,7 +11,7 @@ export const en = {
   opensNewTab: 'opens in a new tab',
 
   readyTitle: 'Choose how to pay',
-  readyText: 'Connect a wallet to see what you can pay with. Nothing is charged yet.',
+  readyText: 'Connect a wallet to see what you can pay with. Connecting costs nothing.',
   lookingForWallets: 'Looking for wallets',
   lastUsed: 'Last used',
   noWalletTitle: 'No wallet in this browser',
@@ -98,7 +98,7 @@ export const en = {
   nothingOfferedText: 'No token can be accepted for this payment at the moment. Please try again in a few minutes.',
 
   refusedTitle: 'This account cannot pay here',
-  refusedText: 'Payments from this account are not accepted. Nothing was charged.',
+  refusedText: 'Payments from this account are not accepted.',
 
   setupTitle: 'One-time set-up for {token}',
   setupText: '{token} asks for your permission once. From then on, you only sign.',
@@ -139,7 +139,7 @@ export const en = {
   waitingForPause: 'The issuer of the token has paused all transfers for now.',
   waitingForIssuer: 'The issuer of the token does not let this account pay at the moment.',
   waitingForMerchant: 'The issuer of the token does not let the merchant receive it at the moment.',
-  waitingUntil: 'It is tried again for another {time}. Nothing is charged unless it goes through.',
+  waitingUntil: 'It is tried again for another {time}. The attempt takes nothing unless it goes through.',
   usuallyTakes: 'Usually takes {duration}',
   stepSigned: 'Authorised by you',
   stepSent: 'On its way',
@@ -190,7 +190,7 @@ export const en = {
   offline: 'You are offline. The page goes on as soon as you are back.',
   away: 'The payment service does not answer. Trying again…',
 
-  rejected: 'You declined in your wallet. Nothing was charged.',
+  rejected: 'You declined in your wallet. That request took nothing.',
   pendingRequest: 'Your wallet already has a request open. Answer it there, then try again.',
   walletError: 'Your wallet reported a problem. Try again, or use another wallet.',
   walletNonsense: 'Your wallet gave an answer that cannot be used. Try again, or use another wallet.',
@@ -199,12 +199,12 @@ export const en = {
   wrongAccount: 'Your wallet answered for another account. Choose {account} in it and try again.',
   accountChanged: 'You switched accounts. This is what the new one can pay with.',
   quoteExpired: 'The price was out of date and has been refreshed. Please check it and pay again.',
-  notAccepted: 'The payment was not accepted, and nothing was charged. Check your balance and try again.',
+  notAccepted: 'The payment was not accepted. Check your balance and try again.',
   setupFailed: 'The set-up transaction did not succeed. Please try again.',
-  reverted: 'The network refused the transaction. The amount is still in your account. Please try again.',
+  reverted: 'The network refused the transaction. It took no more than the network fee. Please try again.',
   cannotCancel: 'The payment cannot be cancelled any more.',
   maybePending: 'A request of this payment may still be open in your wallet. Look there before you pay again.',
-  lapsed: 'The payment was not carried out. Nothing was charged. You can pay again.',
+  lapsed: 'The attempt to pay was not carried out, and took nothing. You can pay again.',
   lapsedWithMoney:
     'The payment was not carried out, but money has arrived at an address of this payment. Every other way takes the whole amount again.',
   codeExpired: 'The code was not used in time. Choose your phone wallet again for a new one.',

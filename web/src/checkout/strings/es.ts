@@ -12,7 +12,7 @@ export const es: Strings = {
   opensNewTab: 'se abre en una pestaña nueva',
 
   readyTitle: '¿Cómo quieres pagar?',
-  readyText: 'Conecta una billetera para ver con qué puedes pagar. Todavía no se cobra nada.',
+  readyText: 'Conecta una billetera para ver con qué puedes pagar. Conectarla no cuesta nada.',
   lookingForWallets: 'Buscando billeteras',
   lastUsed: 'Última usada',
   noWalletTitle: 'No hay billetera en este navegador',
@@ -100,7 +100,7 @@ export const es: Strings = {
     'En este momento no se puede aceptar ningún token para este pago. Inténtalo de nuevo en unos minutos.',
 
   refusedTitle: 'Esta cuenta no puede pagar aquí',
-  refusedText: 'No se aceptan pagos de esta cuenta. No se ha cobrado nada.',
+  refusedText: 'No se aceptan pagos de esta cuenta.',
 
   setupTitle: 'Permiso único para {token}',
   setupText: '{token} pide tu permiso una sola vez. Después solo tendrás que firmar.',
@@ -141,7 +141,7 @@ export const es: Strings = {
   waitingForPause: 'El emisor del token ha pausado todas las transferencias por ahora.',
   waitingForIssuer: 'El emisor del token no permite que esta cuenta pague en este momento.',
   waitingForMerchant: 'El emisor del token no permite que el comercio lo reciba en este momento.',
-  waitingUntil: 'Se seguirá intentando durante {time}. No se cobra nada si no se completa.',
+  waitingUntil: 'Se seguirá intentando durante {time}. El intento no cobra nada si no se completa.',
   usuallyTakes: 'Suele tardar {duration}',
   stepSigned: 'Autorizado por ti',
   stepSent: 'En camino',
@@ -191,7 +191,7 @@ export const es: Strings = {
   offline: 'Estás sin conexión. La página seguirá en cuanto vuelvas.',
   away: 'El servicio de pagos no responde. Reintentando…',
 
-  rejected: 'Lo rechazaste en tu billetera. No se ha cobrado nada.',
+  rejected: 'Lo rechazaste en tu billetera. Esa solicitud no cobró nada.',
   pendingRequest: 'Tu billetera ya tiene una solicitud abierta. Respóndela allí y vuelve a intentarlo.',
   walletError: 'Tu billetera avisó de un problema. Inténtalo otra vez o usa otra billetera.',
   walletNonsense: 'La respuesta de tu billetera no sirve. Inténtalo otra vez o usa otra billetera.',
@@ -200,12 +200,12 @@ export const es: Strings = {
   wrongAccount: 'Tu billetera respondió por otra cuenta. Elige {account} en ella e inténtalo otra vez.',
   accountChanged: 'Has cambiado de cuenta. Con esto puede pagar la nueva.',
   quoteExpired: 'El precio había caducado y se ha actualizado. Compruébalo y paga de nuevo.',
-  notAccepted: 'El pago no fue aceptado y no se ha cobrado nada. Revisa tu saldo e inténtalo otra vez.',
+  notAccepted: 'El pago no fue aceptado. Revisa tu saldo e inténtalo otra vez.',
   setupFailed: 'La transacción del permiso no se completó. Inténtalo otra vez.',
-  reverted: 'La red rechazó la transacción. El importe sigue en tu cuenta. Inténtalo otra vez.',
+  reverted: 'La red rechazó la transacción. Solo pudo costar la comisión de red. Inténtalo otra vez.',
   cannotCancel: 'El pago ya no se puede cancelar.',
   maybePending: 'Puede que tu billetera aún tenga abierta una solicitud de este pago. Míralo antes de pagar de nuevo.',
-  lapsed: 'El pago no se llevó a cabo. No se ha cobrado nada. Puedes pagar de nuevo.',
+  lapsed: 'El intento de pago no se llevó a cabo y no cobró nada. Puedes pagar de nuevo.',
   lapsedWithMoney:
     'El pago no se llevó a cabo, pero ha llegado dinero a una dirección de este pago. Cualquier otra forma cobra otra vez el importe completo.',
   codeExpired: 'El código no se usó a tiempo. Elige otra vez la billetera del teléfono para obtener uno nuevo.',

@@ -12,7 +12,7 @@ export const fr: Strings = {
   opensNewTab: 's’ouvre dans un nouvel onglet',
 
   readyTitle: 'Comment souhaitez-vous payer ?',
-  readyText: 'Connectez un portefeuille pour voir avec quoi vous pouvez payer. Rien n’est encore débité.',
+  readyText: 'Connectez un portefeuille pour voir avec quoi vous pouvez payer. La connexion ne coûte rien.',
   lookingForWallets: 'Recherche de portefeuilles',
   lastUsed: 'Dernier utilisé',
   noWalletTitle: 'Aucun portefeuille dans ce navigateur',
@@ -104,7 +104,7 @@ export const fr: Strings = {
     'Aucun jeton ne peut être accepté pour ce paiement en ce moment. Réessayez dans quelques minutes.',
 
   refusedTitle: 'Ce compte ne peut pas payer ici',
-  refusedText: 'Les paiements de ce compte ne sont pas acceptés. Rien n’a été débité.',
+  refusedText: 'Les paiements de ce compte ne sont pas acceptés.',
 
   setupTitle: 'Autoriser {token} une fois',
   setupText: '{token} demande votre autorisation une seule fois. Ensuite, il suffit de signer.',
@@ -146,7 +146,7 @@ export const fr: Strings = {
   waitingForPause: 'L’émetteur du jeton a suspendu tous les transferts pour l’instant.',
   waitingForIssuer: 'L’émetteur du jeton ne laisse pas ce compte payer en ce moment.',
   waitingForMerchant: 'L’émetteur du jeton ne laisse pas le marchand le recevoir en ce moment.',
-  waitingUntil: 'De nouveaux essais ont lieu pendant encore {time}. Rien n’est débité si le paiement n’aboutit pas.',
+  waitingUntil: 'De nouveaux essais ont lieu pendant encore {time}. Un essai ne débite rien s’il n’aboutit pas.',
   usuallyTakes: 'Prend en général {duration}',
   stepSigned: 'Autorisé par vous',
   stepSent: 'En chemin',
@@ -197,7 +197,7 @@ export const fr: Strings = {
   offline: 'Vous êtes hors ligne. La page reprendra dès votre retour.',
   away: 'Le service de paiement ne répond pas. Nouvel essai…',
 
-  rejected: 'Vous avez refusé dans votre portefeuille. Rien n’a été débité.',
+  rejected: 'Vous avez refusé dans votre portefeuille. Cette demande n’a rien débité.',
   pendingRequest: 'Une demande est déjà ouverte dans votre portefeuille. Répondez-y, puis réessayez.',
   walletError: 'Votre portefeuille a signalé un problème. Réessayez, ou utilisez-en un autre.',
   walletNonsense: 'La réponse de votre portefeuille est inutilisable. Réessayez, ou utilisez-en un autre.',
@@ -206,13 +206,13 @@ export const fr: Strings = {
   wrongAccount: 'Votre portefeuille a répondu pour un autre compte. Choisissez-y {account} et réessayez.',
   accountChanged: 'Vous avez changé de compte. Voici avec quoi le nouveau peut payer.',
   quoteExpired: 'Le prix n’était plus à jour et a été actualisé. Vérifiez-le et payez à nouveau.',
-  notAccepted: 'Le paiement n’a pas été accepté et rien n’a été débité. Vérifiez votre solde et réessayez.',
+  notAccepted: 'Le paiement n’a pas été accepté. Vérifiez votre solde et réessayez.',
   setupFailed: 'La transaction d’autorisation n’a pas abouti. Veuillez réessayer.',
-  reverted: 'Le réseau a refusé la transaction. Le montant est toujours sur votre compte. Veuillez réessayer.',
+  reverted: 'Le réseau a refusé la transaction. Elle n’a coûté que les frais de réseau. Veuillez réessayer.',
   cannotCancel: 'Le paiement ne peut plus être annulé.',
   maybePending:
     'Une demande pour ce paiement est peut-être encore ouverte dans votre portefeuille. Regardez-y avant de payer à nouveau.',
-  lapsed: 'Le paiement n’a pas été effectué. Rien n’a été débité. Vous pouvez payer à nouveau.',
+  lapsed: 'L’essai de paiement n’a pas abouti et n’a rien débité. Vous pouvez payer à nouveau.',
   lapsedWithMoney:
     'Le paiement n’a pas été effectué, mais de l’argent est arrivé à une adresse de ce paiement. Tout autre moyen prend à nouveau le montant entier.',
   codeExpired:

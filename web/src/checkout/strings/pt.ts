@@ -12,7 +12,7 @@ export const pt: Strings = {
   opensNewTab: 'abre em uma nova aba',
 
   readyTitle: 'Como você quer pagar?',
-  readyText: 'Conecte uma carteira para ver com o que você pode pagar. Nada é cobrado ainda.',
+  readyText: 'Conecte uma carteira para ver com o que você pode pagar. Conectar não custa nada.',
   lookingForWallets: 'Procurando carteiras',
   lastUsed: 'Última usada',
   noWalletTitle: 'Nenhuma carteira neste navegador',
@@ -99,7 +99,7 @@ export const pt: Strings = {
   nothingOfferedText: 'No momento nenhum token pode ser aceito para este pagamento. Tente de novo em alguns minutos.',
 
   refusedTitle: 'Esta conta não pode pagar aqui',
-  refusedText: 'Pagamentos desta conta não são aceitos. Nada foi cobrado.',
+  refusedText: 'Pagamentos desta conta não são aceitos.',
 
   setupTitle: 'Permissão única para {token}',
   setupText: '{token} pede sua permissão uma única vez. Depois disso, basta assinar.',
@@ -140,7 +140,7 @@ export const pt: Strings = {
   waitingForPause: 'O emissor do token pausou todas as transferências por enquanto.',
   waitingForIssuer: 'O emissor do token não permite que esta conta pague no momento.',
   waitingForMerchant: 'O emissor do token não permite que a loja o receba no momento.',
-  waitingUntil: 'As tentativas continuam por mais {time}. Nada é cobrado se o pagamento não for concluído.',
+  waitingUntil: 'As tentativas continuam por mais {time}. Uma tentativa não cobra nada se não for concluída.',
   usuallyTakes: 'Costuma levar {duration}',
   stepSigned: 'Autorizado por você',
   stepSent: 'A caminho',
@@ -191,7 +191,7 @@ export const pt: Strings = {
   offline: 'Você está sem conexão. A página continua assim que você voltar.',
   away: 'O serviço de pagamento não responde. Tentando de novo…',
 
-  rejected: 'Você recusou na sua carteira. Nada foi cobrado.',
+  rejected: 'Você recusou na sua carteira. Esse pedido não cobrou nada.',
   pendingRequest: 'Sua carteira já tem um pedido aberto. Responda por lá e tente de novo.',
   walletError: 'Sua carteira informou um problema. Tente de novo ou use outra carteira.',
   walletNonsense: 'A resposta da sua carteira não pode ser usada. Tente de novo ou use outra carteira.',
@@ -200,12 +200,12 @@ export const pt: Strings = {
   wrongAccount: 'Sua carteira respondeu por outra conta. Escolha {account} nela e tente de novo.',
   accountChanged: 'Você trocou de conta. É com isto que a nova pode pagar.',
   quoteExpired: 'O preço estava desatualizado e foi renovado. Confira e pague de novo.',
-  notAccepted: 'O pagamento não foi aceito e nada foi cobrado. Confira seu saldo e tente de novo.',
+  notAccepted: 'O pagamento não foi aceito. Confira seu saldo e tente de novo.',
   setupFailed: 'A transação da permissão não deu certo. Tente de novo.',
-  reverted: 'A rede recusou a transação. O valor continua na sua conta. Tente de novo.',
+  reverted: 'A rede recusou a transação. Ela custou no máximo a taxa de rede. Tente de novo.',
   cannotCancel: 'O pagamento não pode mais ser cancelado.',
   maybePending: 'Talvez ainda haja um pedido deste pagamento aberto na sua carteira. Veja lá antes de pagar de novo.',
-  lapsed: 'O pagamento não foi realizado. Nada foi cobrado. Você pode pagar de novo.',
+  lapsed: 'A tentativa de pagamento não foi realizada e não cobrou nada. Você pode pagar de novo.',
   lapsedWithMoney:
     'O pagamento não foi realizado, mas chegou dinheiro a um endereço deste pagamento. Qualquer outra forma cobra o valor inteiro de novo.',
   codeExpired: 'O código não foi usado a tempo. Escolha de novo a carteira no celular para obter outro.',

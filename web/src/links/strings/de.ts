@@ -18,7 +18,7 @@ export const de: Strings = {
   notFoundTitle: 'Diesen Link gibt es nicht',
   notFoundText: 'Prüfen Sie die Adresse oder bitten Sie den Händler um einen neuen Link.',
   busyTitle: 'Hier wurden zu viele Zahlungen begonnen',
-  busyText: 'Warten Sie einige Minuten und versuchen Sie es erneut. Es wurde nichts abgebucht.',
+  busyText: 'Warten Sie einige Minuten und versuchen Sie es erneut. Auf dieser Seite wird nichts abgebucht.',
   unavailableTitle: 'Die Zahlungsseite ist gerade nicht verfügbar',
-  unavailableText: 'Versuchen Sie es gleich noch einmal. Es wurde nichts abgebucht.',
+  unavailableText: 'Versuchen Sie es gleich noch einmal. Auf dieser Seite wird nichts abgebucht.',
 };

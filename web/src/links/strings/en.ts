@@ -16,9 +16,9 @@ export const en = {
   notFoundTitle: 'There is no such link',
   notFoundText: 'Check the address, or ask the shop for a new link.',
   busyTitle: 'Too many payments were begun here',
-  busyText: 'Wait some minutes, then try again. Nothing was charged.',
+  busyText: 'Wait some minutes, then try again. Nothing is charged on this page.',
   unavailableTitle: 'The payment page is not available right now',
-  unavailableText: 'Try again in a moment. Nothing was charged.',
+  unavailableText: 'Try again in a moment. Nothing is charged on this page.',
 };
 
 export type Strings = Readonly<Record<keyof typeof en, string>>;

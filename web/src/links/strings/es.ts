@@ -17,7 +17,7 @@ export const es: Strings = {
   notFoundTitle: 'Este enlace no existe',
   notFoundText: 'Compruebe la dirección o pida un enlace nuevo al comercio.',
   busyTitle: 'Aquí se han iniciado demasiados pagos',
-  busyText: 'Espere unos minutos e inténtelo de nuevo. No se ha cobrado nada.',
+  busyText: 'Espere unos minutos e inténtelo de nuevo. En esta página no se cobra nada.',
   unavailableTitle: 'La página de pago no está disponible ahora mismo',
-  unavailableText: 'Inténtelo de nuevo en un momento. No se ha cobrado nada.',
+  unavailableText: 'Inténtelo de nuevo en un momento. En esta página no se cobra nada.',
 };

@@ -17,7 +17,7 @@ export const fr: Strings = {
   notFoundTitle: 'Ce lien n’existe pas',
   notFoundText: 'Vérifiez l’adresse ou demandez un nouveau lien au commerçant.',
   busyTitle: 'Trop de paiements ont été commencés ici',
-  busyText: 'Attendez quelques minutes, puis réessayez. Rien n’a été débité.',
+  busyText: 'Attendez quelques minutes, puis réessayez. Rien n’est débité sur cette page.',
   unavailableTitle: 'La page de paiement n’est pas disponible pour le moment',
-  unavailableText: 'Réessayez dans un instant. Rien n’a été débité.',
+  unavailableText: 'Réessayez dans un instant. Rien n’est débité sur cette page.',
 };

@@ -17,7 +17,7 @@ export const pt: Strings = {
   notFoundTitle: 'Este link não existe',
   notFoundText: 'Verifique o endereço ou peça um novo link à loja.',
   busyTitle: 'Foram iniciados demasiados pagamentos aqui',
-  busyText: 'Espere alguns minutos e tente de novo. Nada foi cobrado.',
+  busyText: 'Espere alguns minutos e tente de novo. Nada é cobrado nesta página.',
   unavailableTitle: 'A página de pagamento não está disponível neste momento',
-  unavailableText: 'Tente de novo dentro de instantes. Nada foi cobrado.',
+  unavailableText: 'Tente de novo dentro de instantes. Nada é cobrado nesta página.',
 };

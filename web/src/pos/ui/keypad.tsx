@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'react';
 import { fill } from '../../shared/text.ts';
-import { tipOf, totalOf } from '../kept.ts';
+import { percentOf, TIPS, tipOf, totalOf } from '../kept.ts';
 import type { Pos, PosView } from '../pos.ts';
 import { paidSignal } from '../signal.ts';
 import { useMoney, useWords } from './words.ts';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '00', '0'] as const;
-const TIPS = [0, 5, 10, 15] as const;
 /** Nine digits: up to 9,999,999.99 of most currencies. */
 const MAX_DIGITS = 9;
 
@@ -15,10 +14,10 @@ export function Keypad({ pos, view }: { readonly pos: Pos; readonly view: PosVie
   const words = useWords();
   const money = useMoney();
   const { currency } = view.kept;
-  // The amount of a refused order is kept, so that the cashier can choose another currency.
-  const refused = view.problem?.kind === 'refused' ? view.problem.amount : undefined;
-  const [amount, setAmount] = useState(refused ?? '0');
-  const [percent, setPercent] = useState(0);
+  // A refused order is kept, so that the cashier can choose another currency.
+  const refused = view.problem?.kind === 'refused' ? view.problem.order : undefined;
+  const [amount, setAmount] = useState(refused?.amount ?? '0');
+  const [percent, setPercent] = useState(percentOf(amount, refused?.tip ?? '0'));
   const tip = tipOf(amount, percent);
   const total = totalOf({ amount, tip });
   const type = (digits: string) =>
