@@ -30,6 +30,7 @@ import {
   type TestGateway,
 } from '../gateway.ts';
 import { expandedApi } from '../openapi.ts';
+import { registeredUrls } from '../registered-urls.ts';
 import { until } from '../until.ts';
 import { widenedRequests } from './widened-requests.ts';
 
@@ -505,15 +506,3 @@ describe('authorisation', () => {
     assert.deepEqual(hidden, []);
   });
 });
-
-/** The URLs in the tree that Fastify prints: four characters of indentation for each level. */
-function registeredUrls(tree: string): string[] {
-  const above: string[] = [];
-  return tree.split('\n').flatMap((line) => {
-    const [, indent = '', text = '', methods] = /^([│├└─ ]*)(\S*)(?: \((.*)\))?$/u.exec(line) ?? [];
-    const depth = indent.length / 4;
-    above.length = depth;
-    above.push(text);
-    return methods === undefined ? [] : [above.join('')];
-  });
-}

@@ -180,12 +180,22 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
   };
 }
 
+/** A request with a NUL byte in one parameter. */
+interface NulRequest {
+  /** The route. */
+  readonly route: string;
+  /** The place of the NUL byte, such as `query limit` or `body items[].name`. */
+  readonly parameter: string;
+  readonly request: InjectOptions & { readonly url: string };
+}
+
 /** Requests with a NUL byte in each parameter of each route, one at a time. PostgreSQL takes no text with one. */
-export function* nulRequests(known: KnownValues): Generator<InjectOptions & { readonly url: string }> {
+export function* nulRequests(known: KnownValues): Generator<NulRequest> {
   const [id = ''] = known.ids;
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [name, { parameters = [], requestBody, security = [] }] of Object.entries(methods)) {
       const method = name.toUpperCase() as HTTPMethods & InjectOptions['method'];
+      const route = `${method} ${path}`;
       const takesKeys = security.some((choice) => 'apiKey' in choice);
       const credentials: Record<string, string> = { ...(takesKeys ? known.credentials[0] : known.person) };
       const headers = { ...credentials, 'idempotency-key': `nul ${path}` };
@@ -198,31 +208,72 @@ export function* nulRequests(known: KnownValues): Generator<InjectOptions & { re
             parameter.in === 'query'
               ? `${filled}?${parameter.name}=${text}`
               : path.replace(`{${parameter.name}}`, text).replace(/\{\w+\}/g, id);
-          yield { method, url, headers, ...good };
+          yield { route, parameter: `${parameter.in} ${parameter.name}`, request: { method, url, headers, ...good } };
         }
       }
-      for (const payload of content === undefined ? [] : withNul(content.example ?? {}, content.schema)) {
-        yield { method, url: filled, headers, payload: payload as object };
+      for (const { at, value } of content === undefined ? [] : withNul(content.example ?? {}, content.schema)) {
+        const payload = value as object;
+        yield { route, parameter: `body${at}`, request: { method, url: filled, headers, payload } };
       }
     }
   }
 }
 
 /** The value with a NUL byte in each of its texts and names, one at a time. */
-function* withNul(value: unknown, schema: Schema): Generator<unknown> {
-  if (typeof value === 'string' || value === undefined || value === null) {
-    yield '\u0000';
-    yield `${value ?? 'abc'}\u0000`;
-  } else if (Array.isArray(value)) {
-    for (const first of withNul(value[0], schema.items ?? {})) yield [first, ...value.slice(1)];
-  } else if (typeof value === 'object') {
-    const names = new Set([...Object.keys(schema.properties ?? {}), ...Object.keys(value)]);
-    for (const name of names) {
-      const own = (value as Record<string, unknown>)[name];
-      for (const changed of withNul(own, schema.properties?.[name] ?? {})) yield { ...value, [name]: changed };
+function* withNul(
+  value: unknown,
+  schema: Schema,
+  at = '',
+): Generator<{ readonly at: string; readonly value: unknown }> {
+  const isPlain = value === undefined || value === null || typeof value === 'string';
+  if (isPlain) for (const text of ['\u0000', `${value ?? 'abc'}\u0000`]) yield { at, value: text };
+  for (const form of [schema, ...(schema.anyOf ?? [])]) {
+    if (form.items !== undefined) {
+      const [first, ...rest] = Array.isArray(value) ? value : [];
+      for (const each of withNul(first, form.items, `${at}[]`)) yield { ...each, value: [each.value, ...rest] };
     }
-    yield { ...value, 'a\u0000': 'b' };
+    if (form.properties === undefined && (isPlain || typeof value !== 'object' || Array.isArray(value))) continue;
+    const members = { ...(value as Record<string, unknown> | null | undefined) };
+    for (const name of new Set([...Object.keys(form.properties ?? {}), ...Object.keys(members)])) {
+      const changed = withNul(members[name], form.properties?.[name] ?? {}, `${at}.${name}`);
+      for (const each of changed) yield { ...each, value: { ...members, [name]: each.value } };
+    }
+    yield { at, value: { ...members, 'a\u0000': 'b' } };
   }
+}
+
+/** Every parameter of every described route that can hold a text, in the words of `nulRequests`. Headers cannot hold a NUL byte. */
+export function describedParameters(): string[] {
+  const inBody = (schema: Schema, at: string): string[] => {
+    const types = schema.anyOf === undefined ? [schema.type ?? 'string'].flat() : [];
+    return [
+      ...(types.includes('string') && schema.enum === undefined && schema.const === undefined ? [at] : []),
+      ...(schema.anyOf ?? []).flatMap((form) => inBody(form, at)),
+      ...(schema.items === undefined ? [] : inBody(schema.items, `${at}[]`)),
+      ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => inBody(member, `${at}.${name}`)),
+    ];
+  };
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [], requestBody }]) => {
+      const schema = requestBody?.content['application/json']?.schema;
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `path ${name}`);
+      const inQuery = parameters.flatMap(({ in: place, name }) => (place === 'query' ? [`query ${name}`] : []));
+      const places = [...inPath, ...inQuery, ...(schema === undefined ? [] : inBody(schema, 'body'))];
+      return places.map((place) => `${method.toUpperCase()} ${path}: ${place}`);
+    }),
+  );
+}
+
+/** The URLs with a NUL byte in each of their varying parts, one at a time, and in the parameters that pages read. */
+export function nulUrls(patterns: readonly string[]): string[] {
+  const filled = (pattern: string) => pattern.replace(/:\w+/g, 'x').replace('*', 'x');
+  return patterns.flatMap((pattern) => {
+    const parts = [...pattern.matchAll(/:\w+|\*/g)].map(([part]) => part);
+    return [
+      ...parts.flatMap((part) => ['%00', 'abc%00'].map((text) => filled(pattern.replace(part, text)))),
+      ...['lang', 'theme', 'network', 'q%00'].map((name) => `${filled(pattern)}?${name}=%00`),
+    ];
+  });
 }
 
 const HOSTILE_TEXTS = [

@@ -94,6 +94,36 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'requests');
   });
 
+  it('go on beyond empty pages of events, until the feed says that the past is over', async () => {
+    const { page } = visit;
+    await scene.createPayment(...TEN_DOLLARS, { referenceId: 'EVENT-2' });
+    // A page is empty if the feed has searched as many events as it may, and none of them is to be shown.
+    const next = new Map([
+      ['latest', 'one'],
+      ['one', 'two'],
+    ]);
+    await page.route(/\/v1\/events\?/, async (route) => {
+      const before = new URL(route.request().url()).searchParams.get('before') ?? '';
+      const nextCursor = next.get(before);
+      if (nextCursor !== undefined) return route.fulfill({ json: { events: [], nextCursor, hasMore: true } });
+      const feed = await scene.call<object>('GET', '/v1/events?before=latest');
+      await route.fulfill({ json: { ...feed, hasMore: false } });
+    });
+    await page.goto(`${origin}/dashboard/developers/events`);
+    const more = page.getByRole('button', { name: en.more });
+    const found = page.locator('details').filter({ hasText: '"EVENT-2"' }).first();
+    for (const cursor of ['one', 'two']) {
+      await more.waitFor();
+      assert.deepEqual([await page.getByText(en.noEvents).count(), await found.count()], [0, 0]);
+      const asked = page.waitForRequest((request) => request.url().includes(`before=${cursor}`));
+      await more.click();
+      await asked;
+    }
+    await found.waitFor();
+    await more.waitFor({ state: 'detached' });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('show a refund and its payment', ONLY_LONG, async () => {
     const { page } = visit;
     const { paymentId } = await scene.createPayment('iso4217/USD', '1200', { referenceId: 'REFUND-1' });

@@ -26,7 +26,7 @@ describe('the chain in memory beside a real EVM', () => {
     it(`gives the same answers (seed ${seed})`, async () => {
       const harnesses: Harness[] = [createMemoryHarness(), await createLocalEvmHarness()];
       try {
-        const [memory, evm] = harnesses.map(createScene) as [Scene, Scene];
+        const [memory, evm] = harnesses.map((harness) => createScene(harness)) as [Scene, Scene];
         const draw = createDraw(seed);
         const cast = await prepare(memory, evm, draw);
         const isOn = new Set<string>();

@@ -58,7 +58,8 @@ export interface Scene extends Harness {
   placeOf(hash: string): Promise<{ number: number; hash: string }>;
 }
 
-export function createScene(harness: Harness): Scene {
+/** The items have the seals of the gateway that writes them. */
+export function createScene(harness: Harness, seal = sealedByTest): Scene {
   const { chain, assets } = harness;
   let serial = 0;
 
@@ -69,7 +70,7 @@ export function createScene(harness: Harness): Scene {
 
   async function newItem(payer: Payer, method: PayMethod, terms: Partial<Item> = {}): Promise<Item> {
     serial += 1;
-    return sealedByTest(chain, {
+    return seal(chain, {
       network: chain.network.chainId,
       collector: chain.collector() ?? '',
       asset: assets[method],

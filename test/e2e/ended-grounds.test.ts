@@ -168,6 +168,28 @@ describe('what ends when its ground ends', () => {
         'role changed': ['403 forbidden', '403 forbidden', 201],
       },
     },
+    'a request for events that a key of the merchant holds': {
+      watch: ({ key, merchant }) => holding(key, merchant.id),
+      before: ONCE,
+      after: {
+        'partner disabled': '401 unauthorized',
+        'merchant deleted': 1,
+        'merchant suspended': 1,
+        'person removed': 1,
+        'role changed': 1,
+      },
+    },
+    'a request for events that a person of the merchant holds': {
+      watch: ({ person, merchant }) => holding(person.headers, merchant.id),
+      before: ONCE,
+      after: {
+        'partner disabled': '401 unauthorized',
+        'merchant deleted': '401 unauthorized',
+        'merchant suspended': 1,
+        'person removed': '401 unauthorized',
+        'role changed': '403 forbidden',
+      },
+    },
     'a device: the passkey of a person of the merchant': {
       watch:
         async ({ authenticator }) =>
@@ -302,15 +324,14 @@ describe('what ends when its ground ends', () => {
     },
   };
 
-  /** True if an event of the merchant reaches the endpoint now. */
-  async function deliveredTo({ merchant }: Shop, endpointId: string): Promise<boolean> {
+  /** Something happens to the merchant, whatever its state. Returns the id of the event. */
+  async function happen(merchantId: string, type: 'merchant.created' | 'merchant.updated'): Promise<string> {
     const { gateway } = paying;
-    const sent: string[] = [];
     const eventId = await command(gateway, async (tx, at) => {
       const id = newEventId(tx, at);
-      const event = { type: 'merchant.updated', objectId: merchant.id, merchantId: merchant.id, at } as const;
+      const event = { type, objectId: merchantId, merchantId, at } as const;
       const data = { name: 'Shop', email: 'shop@example.com', iconUrl: null, status: 'active', deletedAt: null };
-      await tx`select from merchants where id = ${merchant.id} for no key update`;
+      await tx`select from merchants where id = ${merchantId} for no key update`;
       await appendEvents(tx, [{ ...event, id, actor: 'test', data }]);
       return id;
     });
@@ -319,6 +340,30 @@ describe('what ends when its ground ends', () => {
         select from events e join event_batches b on b.batch = e.batch where e.id = ${eventId}`;
       return rows.length === 1;
     });
+    return eventId;
+  }
+
+  /** Holds a request for the next event of the merchant. Then that event happens: the number of events shown, or the refusal. */
+  async function holding(headers: Headers, merchantId: string): Promise<() => Promise<unknown>> {
+    const { gateway } = paying;
+    const before = gateway.longPolls.held;
+    const url = `/v1/events?after=latest&maxPollMs=60000&types=merchant.created&merchantId=${merchantId}`;
+    const held = gateway.call({ url, headers });
+    await until('it is held', () => gateway.longPolls.held === before + 1);
+    return async () => {
+      // No ground has such an event of its own, which would end the request.
+      const eventId = await happen(merchantId, 'merchant.created');
+      const answer = await held;
+      if (answer.statusCode !== 200) return answerOf(answer);
+      return answer.json().events.filter(({ id }: { id: string }) => id === eventId).length;
+    };
+  }
+
+  /** True if an event of the merchant reaches the endpoint now. */
+  async function deliveredTo({ merchant }: Shop, endpointId: string): Promise<boolean> {
+    const { gateway } = paying;
+    const sent: string[] = [];
+    const eventId = await happen(merchant.id, 'merchant.updated');
     while (await fanOutOnce(gateway, lease));
     const courier = newCourier(gateway, {
       exchange: async ({ headers }) => {

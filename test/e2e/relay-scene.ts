@@ -8,7 +8,7 @@ import { createPaymentMover } from '../../src/actions/paying/payment-mover.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
-import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
+import { sealItem, subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { followChain } from '../../src/actions/watch/follow-chain.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
@@ -60,6 +60,7 @@ export interface SceneInput {
   readonly relayer?: Signer;
   /** The gateway connects as the run role, which does not own the tables. */
   readonly isRunRole?: boolean;
+  readonly masterSecret?: Uint8Array;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
   /** Another network of the gateway of this scene: the same database and the same time. */
@@ -132,7 +133,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     find: (id) => (id === network.chainId ? connected : undefined),
     list: () => [connected],
   };
-  const secrets = createSecrets([TEST_SECRET]);
+  const secrets = createSecrets([input.masterSecret ?? TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
   const screening = input.screening ?? NO_SCREENING;
   const base = { db, registry: REGISTRY, world, log, screening, ...keys };
@@ -156,7 +157,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     send: async (_, action) => control.send(action),
   };
   // The part of a chain that payers need.
-  const payers = createScene(harness as Harness);
+  const payers = createScene(harness as Harness, (of, item) => sealItem(keys, of, item));
 
   /** A time after the end of every lease, so that the next request gets it, as after a crash. */
   const afterAllLeases = new Date(Date.UTC(2100, 0, 1));
@@ -170,11 +171,12 @@ export async function openRelayScene(input: SceneInput = {}) {
   const counts = new Map<string, number>();
   const count = (...words: string[]) => counts.set(words.join(' '), (counts.get(words.join(' ')) ?? 0) + 1);
 
-  /** A node that has just started and leads everything, with its own relayers if the operator has replaced them. */
-  async function newNode(signers: readonly Signer[] = connected.relayers) {
+  /** A node that has just started and leads everything, with its own relayers and secrets if the operator has replaced them. */
+  async function newNode(signers: readonly Signer[] = connected.relayers, ofSecrets: Partial<typeof keys> = {}) {
     connected.relayers = signers;
-    await rememberAccounts({ ...base, chains });
-    const leaseDeps = { ...base, holder: 'test' };
+    const nodeDeps = { ...base, ...ofSecrets };
+    await rememberAccounts({ ...nodeDeps, chains });
+    const leaseDeps = { ...nodeDeps, holder: 'test' };
     const relayDeps: RelayDeps = {
       ...leaseDeps,
       settings: input.relaying ?? {},
@@ -183,7 +185,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     const watchDeps: WatchDeps = {
       ...leaseDeps,
       chains,
-      movePayment,
+      movePayment: createPaymentMover(nodeDeps),
       settings: input.watching ?? {},
       meters: { blocks: () => {}, event: (_, outcome) => count('event', outcome), reorg: () => count('reorg') },
     };

@@ -8,6 +8,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTP
 import axios from 'axios';
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { PaidRequest } from '../../sdk/src/paywall.ts';
 import { createTill } from '../../sdk/src/till.ts';
 import { onlyLongIf } from '../long.ts';
 import { until } from '../until.ts';
@@ -126,12 +127,19 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       const paywall = till.paywall({ amount, description: 'The weather of today' });
       const patient = till.paywall({ amount, until: 'final' });
       const once = till.paywall({ amount, uses: 1 });
-      const handle = patient.protect((request, { paymentId }) => {
-        served.push(new URL(request.url).pathname);
-        return new Response(`${new URL(request.url).pathname} for ${paymentId}`, { status: 203 });
-      });
+      const serve = async (request: Request, { paymentId }: PaidRequest) => {
+        const { pathname } = new URL(request.url);
+        served.push(pathname);
+        return new Response(`${pathname} for ${paymentId}${await request.text()}`, { status: 203 });
+      };
+      const handlers: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
+        final: patient.protect(serve),
+        wrapped: paywall.protect(serve),
+        'wrapped-once': once.protect(serve),
+      };
       site = createServer((request, response) => {
-        if (request.url?.startsWith('/final')) return void answerBy(handle, request, response);
+        const handle = handlers[request.url?.split('/')[1] ?? ''];
+        if (handle !== undefined) return void answerBy(handle, request, response);
         const next = (error?: unknown) => {
           served.push(request.url ?? '');
           response.statusCode = error === undefined ? 200 : 500;
@@ -156,7 +164,11 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       out: ServerResponse,
     ) {
       const headers = new Headers(Object.entries(asked.headers).map(([name, value]) => [name, String(value)]));
-      const answer = await handle(new Request(`${origin}${asked.url}`, { headers }));
+      const chunks: Buffer[] = [];
+      for await (const chunk of asked) chunks.push(chunk);
+      const { method = 'GET' } = asked;
+      const body = chunks.length === 0 ? null : Buffer.concat(chunks);
+      const answer = await handle(new Request(`http://${asked.headers.host}${asked.url}`, { method, headers, body }));
       out.writeHead(answer.status, Object.fromEntries(answer.headers));
       out.end(await answer.text());
     }
@@ -226,30 +238,48 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       return http.encodePaymentSignatureHeader(await http.createPaymentPayload(required));
     }
 
-    it('pays for a method, a host and a body, and gets nothing for others', async () => {
-      const order = { method: 'POST', body: '{"shares":1}' };
-      const headers = await paidFor('/orders', order);
-      for (const other of [
-        { ...order, body: '{"shares":1000}' },
-        { method: 'POST' },
-        { ...order, method: 'PUT' },
-        { method: 'GET' },
-      ]) {
-        assert.equal((await fetch(`${origin}/orders`, { ...other, headers })).status, 402, JSON.stringify(other));
-      }
-      const elsewhere = origin.replace('127.0.0.1', 'localhost');
-      assert.equal((await fetch(`${elsewhere}/orders`, { ...order, headers })).status, 402);
-      assert.equal((await fetch(`${origin}/orders`, { ...order, headers })).status, 200);
-      const unparsed = await fetch(`${origin}/unparsed`, order);
+    for (const [by, route] of [
+      ['the middleware', '/orders'],
+      ['a wrapped handler', '/wrapped/orders'],
+    ] as const) {
+      it(`pays ${by} for a method, a URL and a body, and gets nothing for others`, async () => {
+        const order = { method: 'POST', body: '{"shares":1}' };
+        const headers = await paidFor(route, order);
+        for (const other of [
+          { ...order, body: '{"shares":1000}' },
+          { ...order, body: '{"shares":1} ' },
+          { method: 'POST' },
+          { ...order, method: 'PUT' },
+          { method: 'GET' },
+        ]) {
+          assert.equal((await fetch(`${origin}${route}`, { ...other, headers })).status, 402, JSON.stringify(other));
+        }
+        const elsewhere = origin.replace('127.0.0.1', 'localhost');
+        for (const url of [`${elsewhere}${route}`, `${origin}${route}/2`, `${origin}${route}?shares=1000`]) {
+          assert.equal((await fetch(url, { ...order, headers })).status, 402, url);
+        }
+        assert.equal(servedAt(route), 0);
+        const answer = await fetch(`${origin}${route}`, { ...order, headers });
+        assert.ok(answer.ok, await answer.clone().text());
+        if (by === 'a wrapped handler')
+          assert.match(await answer.text(), /\{"shares":1\}$/, 'the handler reads the body');
+        assert.equal(servedAt(route), 1);
+      });
+    }
+
+    it('needs the body of a request to the middleware', async () => {
+      const unparsed = await fetch(`${origin}/unparsed`, { method: 'POST', body: '{"shares":1}' });
       assert.deepEqual([unparsed.status, /needs the body/.test(await unparsed.text())], [500, true]);
     });
 
-    it('is served as many times as the route allows', async () => {
-      const headers = await paidFor('/once');
-      assert.equal((await fetch(`${origin}/once`, { headers })).status, 200);
-      assert.equal((await fetch(`${origin}/once`, { headers })).status, 402);
-      assert.equal(servedAt('/once'), 1);
-    });
+    for (const route of ['/once', '/wrapped-once']) {
+      it(`is served as many times as the route ${route} allows`, async () => {
+        const headers = await paidFor(route);
+        assert.ok((await fetch(`${origin}${route}`, { headers })).ok);
+        assert.equal((await fetch(`${origin}${route}`, { headers })).status, 402);
+        assert.equal(servedAt(route), 1);
+      });
+    }
   });
 
   it('is refused with 64 KB of header, and can pay afterwards', async () => {

@@ -2,30 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { command } from '../../src/actions/command.ts';
-import { headerText } from '../../src/domain/x402.ts';
+import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { shiftClock } from '../../src/runtime/shifted-clock.ts';
 import { listPlacesOf, putDepositCursor } from '../../src/store/chain/deposit-places.ts';
 import { putMovements } from '../../src/store/chain/movements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
-import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
 import { EURC, openPayingShop, type PayingShop, refusal, SANDBOX, USDC, USDT } from './paying-shop.ts';
+import { type X402Changes, x402Header } from './x402-header.ts';
 
 const AMOUNT = 10_000_000n;
 /** Requests are held for some of these. */
 const STEP_MS = 4_000;
-
-type Json = Record<string, never>;
-interface Requirement {
-  readonly scheme: string;
-  readonly network: string;
-  readonly amount: string;
-  readonly asset: `0x${string}`;
-  readonly payTo: `0x${string}`;
-  readonly maxTimeoutSeconds: number;
-  readonly extra: { readonly name: string; readonly version: string; readonly paymentId: string };
-}
-type Authorization = Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string>;
 
 describe('GET /x402/{paymentId}', () => {
   let paying: PayingShop;
@@ -52,43 +40,8 @@ describe('GET /x402/{paymentId}', () => {
     return answer.json().accepts[0];
   }
 
-  /** A payment header as clients make it, with changes before and after the signature. */
-  async function header(
-    agent: PrivateKeyAccount,
-    accepted: Requirement,
-    { terms = {}, bent = {} }: { terms?: Partial<Authorization>; bent?: Json | object } = {},
-  ): Promise<string> {
-    const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
-    keys += 1;
-    const authorization: Authorization = {
-      from: agent.address,
-      to: accepted.payTo,
-      value: accepted.amount,
-      validAfter: '0',
-      validBefore: String(nowS + accepted.maxTimeoutSeconds),
-      nonce: `0x${keys.toString(16).padStart(64, '0')}`,
-      ...terms,
-    };
-    const signature = await agent.signTypedData({
-      domain: {
-        name: accepted.extra.name,
-        version: accepted.extra.version,
-        chainId: Number(accepted.network.split(':')[1]),
-        verifyingContract: accepted.asset,
-      },
-      types: TRANSFER_AUTHORIZATION,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        from: authorization.from as `0x${string}`,
-        to: authorization.to as `0x${string}`,
-        value: BigInt(authorization.value),
-        validAfter: BigInt(authorization.validAfter),
-        validBefore: BigInt(authorization.validBefore),
-        nonce: authorization.nonce as `0x${string}`,
-      },
-    });
-    return headerText({ x402Version: 2, accepted, payload: { authorization, signature }, ...bent });
-  }
+  const header = (agent: PrivateKeyAccount, accepted: Requirement, changes: X402Changes = {}): Promise<string> =>
+    x402Header(agent, accepted, { nowMs: paying.time.clock.nowMs(), ...changes });
 
   const pay = (id: string, text: string) => get(id, { 'payment-signature': text });
 
@@ -183,7 +136,7 @@ describe('GET /x402/{paymentId}', () => {
     const accepted = await ask(id);
     const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
     const name = (rest: string) => `invalid_exact_evm_${rest}`;
-    const cases: [string, Parameters<typeof header>[2]][] = [
+    const cases: [string, X402Changes][] = [
       [name('payload_authorization_value_mismatch'), { terms: { value: '9999999' } }],
       [name('payload_authorization_value_mismatch'), { terms: { value: '10000001' } }],
       [name('recipient_mismatch'), { terms: { to: `0x${'9'.repeat(40)}` } }],

@@ -159,6 +159,20 @@ function admit(admission: Admission): Promise<void> | undefined {
   return identify(deps, credentials, request).then((caller) => welcome(admission, requested, caller));
 }
 
+/**
+ * Throws if the key or session of a request that was held is no longer in force, or no longer has the right. A right that has ended
+ * must not show what happened since. A change that was carried out is answered all the same.
+ */
+export async function readmit(deps: HttpDeps, request: FastifyRequest): Promise<void> {
+  const { access } = request.routeOptions.config;
+  if (access === undefined || access.scheme === 'visitor' || request.method !== 'GET') return;
+  const caller = await identify(deps, credentialsIn(request, access.scheme, deps.config.publicUrl), request);
+  if (caller.via === 'app') return;
+  if (caller.via === 'key') checkKey(caller.key, deps.world.clock.nowMs());
+  else checkSession(deps, caller);
+  checkScope(caller, access);
+}
+
 /** The caller, if it is in memory and its key or session is in force. */
 function knownCaller(gate: Gate, credentials: Credentials, request: Visit): Caller | undefined {
   const { deps } = gate;
@@ -210,13 +224,17 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   deps.keyUses.note(key.id);
 }
 
-function countSession({ gate, reply }: Admission, { session, rights }: Caller & { via: 'session' }): void {
+function countSession({ gate, reply }: Admission, caller: Caller & { via: 'session' }): void {
   const { deps, limits } = gate;
+  checkSession(deps, caller);
+  limits.key.take(reply, caller.rights.id);
+  deps.sessionUses.note(caller.session.id);
+}
+
+function checkSession({ world }: HttpDeps, { session }: Caller & { via: 'session' }): void {
   const { person, partnerDisabledAt, merchantDeletedAt } = session;
-  const isOver = isSessionOver(session, unshifted(deps.world.clock).nowMs()) || person.removedAt !== null;
+  const isOver = isSessionOver(session, unshifted(world.clock).nowMs()) || person.removedAt !== null;
   if (isOver || partnerDisabledAt !== null || merchantDeletedAt !== null) throw sessionOver();
-  limits.key.take(reply, rights.id);
-  deps.sessionUses.note(session.id);
 }
 
 function sessionOver(): ApiError {

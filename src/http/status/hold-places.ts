@@ -11,6 +11,7 @@ export interface HoldPlaces {
 }
 
 export interface HoldPlace {
+  readonly request: FastifyRequest;
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal;
   free(): void;
@@ -45,6 +46,7 @@ export function createHoldPlaces({ perKey, perAddress, paymentWork, onRefusal }:
       if (reply.raw.destroyed) onClose();
       else reply.raw.once('close', onClose);
       return {
+        request,
         gone: gone.signal,
         free() {
           reply.raw.off('close', onClose);

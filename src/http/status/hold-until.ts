@@ -1,6 +1,7 @@
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
+import { readmit } from '../entry/access.ts';
 import type { HoldPlace } from './hold-places.ts';
 
 export interface Held<T> {
@@ -22,17 +23,18 @@ const READ_AGAIN_MS = 1_000;
 /**
  * Reads again with each announcement, until `isOver` is true, the time is over, the client leaves, or the node stops. While the
  * database is unreachable the request stays held. It then ends with an error, because the last row that was read may be
- * outdated.
+ * outdated. Before each further read the caller is admitted again, because its key or session may have ended meanwhile.
  */
-export async function holdUntil<T>({ longPolls, world }: HttpDeps, held: Held<T>): Promise<T> {
+export async function holdUntil<T>(deps: HttpDeps, held: Held<T>): Promise<T> {
+  const { longPolls, world } = deps;
   const { place, untilMs, waitMs = () => Number.POSITIVE_INFINITY } = held;
   const watch = longPolls.watch(held.watched, place.gone);
   const clock = unshifted(world.clock);
   const leftMs = () => untilMs - clock.nowMs();
   const isEnd = () => leftMs() <= 0 || place.gone.aborted || longPolls.isReleased;
   try {
-    for (;;) {
-      const read = await held.find().then(
+    for (let find = held.find; ; find = () => readmit(deps, place.request).then(held.find)) {
+      const read = await find().then(
         (found) => ({ found }),
         (error: unknown) => {
           if (databaseFault(error) !== 'unavailable' || isEnd()) throw error;

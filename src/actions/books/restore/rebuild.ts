@@ -27,6 +27,7 @@ import { restorePayment } from './restore-payment.ts';
 import { restoreSweeps } from './restore-sweep.ts';
 import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
+import { isUnopened, lostSeals, UNOPENED } from './unopened-seals.ts';
 
 export interface RebuildInput {
   readonly from: number;
@@ -87,6 +88,7 @@ export async function rebuild(
   const left: PaidEvent[] = [];
   const swept: SweptEvent[] = [];
   const named: PaidEvent[] = [];
+  const unopened: (PaidEvent | SweptEvent)[] = [];
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
@@ -103,7 +105,9 @@ export async function rebuild(
     );
     for (const event of unproved) setAside(event, 'is shown by one endpoint alone');
     const sweeps = reported.agreed.filter((event) => event.type === 'swept');
-    swept.push(...nameEvents(deps, chain, sweeps));
+    const namedSweeps = nameEvents(deps, chain, sweeps);
+    swept.push(...namedSweeps);
+    unopened.push(...[...paid, ...namedSweeps].filter((event) => isUnopened(connected, event)));
     for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
@@ -119,6 +123,7 @@ export async function rebuild(
     await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
     if (owned.has(first.transactionHash)) for (const { transactionHash } of events) owned.add(transactionHash);
   }
+  for (const event of await lostSeals(deps, connected, unopened)) setAside(event, UNOPENED);
   // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };

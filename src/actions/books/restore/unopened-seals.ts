@@ -1,0 +1,39 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
+import { findItemsOfEvents } from '../../../store/chain/items.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { askReceipt } from '../../evidence.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { hasOwnSeal, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
+
+export const UNOPENED =
+  'has a seal that no known key opens, as items of ours have whose master secret was replaced. Bring its key back by till secret import, or name the older secret in TILL_SECRET, and rebuild again';
+
+/** True if the event may be of an item of ours whose key is not known: its seal does not open, and its fee goes to us. */
+export function isUnopened({ feeAccount }: ConnectedChain, event: PaidEvent | SweptEvent): boolean {
+  return hasOwnSeal(event) === false && isSameAddress(event.terms?.feeAccount ?? '', feeAccount);
+}
+
+/**
+ * The events without a stored item, if a relayer of ours has sent one of them: our relayers send our items alone, so a key is
+ * missing. Then the money of the others may be of our payments, too. Otherwise they are items of strangers, and none is returned.
+ */
+export async function lostSeals<Event extends PaidEvent | SweptEvent>(
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+  unopened: readonly Event[],
+): Promise<readonly Event[]> {
+  if (unopened.length === 0) return [];
+  const { chain } = connected;
+  const commitments = [...new Set(unopened.map(({ commitment }) => commitment))];
+  const items = await findItemsOfEvents(deps.db.sql, chain.network.chainId, commitments);
+  const known = new Set(items.map(({ commitment }) => commitment));
+  const unknown = unopened.filter(({ commitment }) => !known.has(commitment));
+  const own = await ownAccounts(deps, connected);
+  for (const hash of new Set(unknown.map(({ transactionHash }) => transactionHash))) {
+    const receipt = await askReceipt(chain, hash);
+    if (receipt !== undefined && own.some((account) => isSameAddress(account, receipt.from))) return unknown;
+  }
+  return [];
+}
