@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { command } from '../../src/actions/command.ts';
+import { command, commandOfOne } from '../../src/actions/command.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findDueItems, postponeItems } from '../../src/store/chain/due-items.ts';
+import { claimMails } from '../../src/store/mail/mails.ts';
 import { findFeesToReturn, findOutgoing, postponeFeeReturn } from '../../src/store/money/outgoing.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -150,6 +151,22 @@ describe('a queue full of rows that cannot go on', () => {
     for (let round = 0; round < 4; round += 1) await run();
     const changed = await scene.db.sql`select id from crypto_settlements where destination = ${account(after)}`;
     assert.deepEqual([...changed], [{ id: 'crypto_cooled' }]);
+  });
+
+  it('delays no mail: mails that are not sent are tried again behind the others', async () => {
+    await scene.db.sql`
+      insert into mails (id, kind, recipient, language, subject, key, content, created_at, until, due_at)
+      select 'mail_' || n, 'receipt', 'fox@example.com', 'en', 'payment', 'key ' || n, '{}', 'epoch', 'infinity',
+        'epoch'::timestamptz + n * interval '1 second'
+      from generate_series(1, 6) n`;
+    const seen = new Set<string>();
+    for (let round = 0; round < 3; round += 1) {
+      const until = new Date(scene.nowMs() + 60_000);
+      const claimed = await commandOfOne(scene, (now) => claimMails({ limit: 2, now, until }));
+      for (const { id } of claimed) seen.add(id);
+      scene.pass(61_000);
+    }
+    assert.equal(seen.size, 6);
   });
 
   it('delays the return of no fee: fees that cannot be returned go behind the others', async () => {
