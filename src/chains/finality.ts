@@ -1,7 +1,9 @@
 import type { FinalityTag, Network } from './network.ts';
-import { type Weighed, weightOf } from './weight.ts';
+import type { RegistryDeps } from './registry.ts';
+import { weightOf } from './weight.ts';
 
 interface Amount {
+  /** An asset of any network: the address of a payment can hold money on another network than the one that was asked for. */
   readonly asset: string;
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
@@ -16,17 +18,9 @@ export interface FinalityNeeds {
 /** In ascending order. If tiers have different tags, the stricter one applies. */
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
-/**
- * The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. Pass `known` if the asset
- * may be of another network: a deposit address can hold money on this network for a payment on another.
- */
-export function finalityOf(
-  network: Network,
-  { asset, amount }: Amount,
-  known: Weighed = network.assets.get(asset),
-): FinalityNeeds {
-  const { finality } = network;
-  const weight = weightOf(known, BigInt(amount));
+/** The finality that a network asks for money of this amount: the strictest requirement of all tiers that the amount reaches. */
+export function finalityOf(deps: RegistryDeps, { finality }: Network, money: Amount): FinalityNeeds {
+  const weight = weightIn(deps, money);
   const tiers = (finality?.tiers ?? []).filter(({ from }) => weight >= from);
   return {
     depth: Math.max(finality?.depth ?? 1, ...tiers.map((tier) => tier.depth ?? 0)),
@@ -41,11 +35,12 @@ export function loneCeilingOf({ finality }: Network): bigint {
   return finality?.loneCeiling ?? DEFAULT_LONE_CEILING;
 }
 
-/** True if the amount is small enough to rely on a single endpoint, at a greater depth. `known` as for `finalityOf`. */
-export function isSmall(
-  network: Network,
-  { asset, amount }: Amount,
-  known: Weighed = network.assets.get(asset),
-): boolean {
-  return weightOf(known, BigInt(amount)) <= loneCeilingOf(network);
+/** True if the amount is small enough to rely on a single endpoint of this network, at a greater depth. */
+export function isSmall(deps: RegistryDeps, network: Network, money: Amount): boolean {
+  return weightIn(deps, money) <= loneCeilingOf(network);
+}
+
+/** The registry knows the assets of all networks, and a network only its own, so that money of others would have the greatest weight. */
+function weightIn({ registry }: RegistryDeps, { asset, amount }: Amount): bigint {
+  return weightOf(registry.asset(asset), BigInt(amount));
 }

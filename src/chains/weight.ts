@@ -3,7 +3,7 @@ import type { KnownAsset } from './network.ts';
 /** The value of a whole token without a peg or a bound of its own. It is rather too high, and never used as an exchange rate. */
 const UNKNOWN_WORTH = 100_000n;
 
-export type Weighed = Pick<KnownAsset, 'decimals' | 'peg' | 'worthAtMost'> | undefined;
+type Weighed = Pick<KnownAsset, 'decimals' | 'peg' | 'worthAtMost'> | undefined;
 
 /** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
 export function weightOf(asset: Weighed, units: bigint): bigint {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findNetwork } from '../../test/registry.ts';
+import { findNetwork, REGISTRY } from '../../test/registry.ts';
 import { finalityOf, isSmall } from '../chains/finality.ts';
 import { systemWorld as world } from '../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
@@ -33,6 +33,7 @@ function networkOf(chainId: string) {
   return network;
 }
 
+const deps = { registry: REGISTRY };
 const ethereum = networkOf('eip155:1');
 const sandbox = networkOf('eip155:31337');
 
@@ -58,7 +59,8 @@ describe('the networks in use', () => {
     assert.equal(networksInUse(config, undefined)[0]?.network.finality?.depth, 6);
     const [ethereumInUse] = networksInUse(config, undefined);
     assert.ok(ethereumInUse);
-    const depth = (amount: string) => finalityOf(ethereumInUse.network, { asset: USDC_ON_ETHEREUM, amount }).depth;
+    const depth = (amount: string) =>
+      finalityOf(deps, ethereumInUse.network, { asset: USDC_ON_ETHEREUM, amount }).depth;
     assert.deepEqual([depth('9999000000'), depth('10000000000')], [6, 20]);
   });
 
@@ -73,9 +75,12 @@ describe('the networks in use', () => {
     );
     assert.ok(inUse);
     const amount = (dollars: number) => ({ asset: USDC_ON_ETHEREUM, amount: `${dollars}000000` });
-    assert.equal(finalityOf(inUse.network, amount(49_999)).tag, undefined);
-    assert.equal(finalityOf(inUse.network, amount(50_000)).tag, 'finalized');
-    assert.deepEqual([isSmall(inUse.network, amount(500)), isSmall(inUse.network, amount(501))], [true, false]);
+    assert.equal(finalityOf(deps, inUse.network, amount(49_999)).tag, undefined);
+    assert.equal(finalityOf(deps, inUse.network, amount(50_000)).tag, 'finalized');
+    assert.deepEqual(
+      [isSmall(deps, inUse.network, amount(500)), isSmall(deps, inUse.network, amount(501))],
+      [true, false],
+    );
   });
 
   it('have relayers of their own', () => {

@@ -60,7 +60,7 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
     return {
       name: auditLeaseName(network),
       start: (lease) => {
-        const audited = { connected, lease, alarms, unread, doubted: new Set<string>() };
+        const audited = { connected, lease, alarms, unread, doubted: new Set<string>(), addresses: {} };
         auditedAtMs = deps.world.clock.nowMs();
         return async (signal) => {
           const hasMore = await auditBooks(leaseDeps, audited);

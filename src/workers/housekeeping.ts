@@ -4,7 +4,7 @@ import { createEndpointCheck } from '../actions/check-endpoints.ts';
 import { recheckRefusals } from '../actions/outgoing/check/recheck-refusals.ts';
 import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { createAccountCheck } from '../actions/own-accounts.ts';
-import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
+import { createCoolOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import { createExpiry } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
@@ -24,7 +24,7 @@ import type { Job, WorkerDeps } from './loop.ts';
 export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chains: Chains }): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: createExpiry(deps) },
-    { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
+    { name: 'apply-destinations', everyMs: 1_000, run: createCoolOff(deps) },
     { name: 'check-accounts', everyMs: 60_000, run: createAccountCheck(deps) },
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },

@@ -5,7 +5,7 @@ import { recheckRefusals } from '../../src/actions/outgoing/check/recheck-refusa
 import { adoptOutgoing } from '../../src/actions/outgoing/order/adopt-outgoing.ts';
 import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
-import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { markedId } from '../../src/domain/ids.ts';
@@ -242,7 +242,7 @@ describe('an attacker who writes to the database', () => {
     await scene.register(destination);
     await sql`
       update crypto_settlements set pending_destination = ${`${scene.network}:${thief}`}, effective_at = 'epoch'`;
-    await applyCooledOff(scene);
+    await createCoolOff(scene)();
     const [row] = await sql`select destination from crypto_settlements`;
     assert.equal(row?.destination, `${scene.network}:${destination}`);
     assert.deepEqual(await scene.alerts(), [`destination_refused crypto_${destination}`]);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { adoptRows } from '../../src/actions/outgoing/order/adopt-rows.ts';
-import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { lastDestinations } from '../../src/actions/parties/destination-memory.ts';
 import { adoptHistory, isOwnDestination } from '../../src/actions/parties/destination-rows.ts';
 import { openOption } from '../../src/domain/option.ts';
@@ -191,7 +191,7 @@ describe('an attacker with a stolen API key who writes destinations into the dat
     await vetoDestination(paying.gateway, { settlementId: id, ...BY });
     await putBack(ordered);
     await paying.time.advance(PERIOD_MS);
-    await applyCooledOff(paying.gateway);
+    await createCoolOff(paying.gateway)();
     assert.equal(await recipient(), INTERMEDIATE);
     assert.deepEqual(
       (await listAlerts(sql)).map(({ name, subject }) => `${name} ${subject}`),

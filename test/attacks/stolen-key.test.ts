@@ -8,7 +8,7 @@ import {
   registerSettlements,
   removeSettlement,
 } from '../../src/actions/parties/change-destinations.ts';
-import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { parseAccount, parseAsset } from '../../src/domain/caip.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
@@ -230,7 +230,7 @@ describe('held money, when a thief has a stolen API key', () => {
   /** Time passes, and all jobs run. */
   async function pass(ms: number) {
     scene.pass(ms);
-    await applyCooledOff(scene);
+    await createCoolOff(scene)();
     await scene.live(node);
   }
   const received = () => [own, thief].map((address) => scene.control.balanceOf(address, DOLLAR));
@@ -270,7 +270,7 @@ describe('held money, when a thief has a stolen API key', () => {
     const merchant = { scope: 'merchant', subject: scene.merchantId, ...BY } as const;
     const payments = [await scene.paid(node, { isHeld: true }), await scene.paid(node, { isHeld: true })];
     scene.pass(HOURS * HOUR_MS);
-    await applyCooledOff(scene);
+    await createCoolOff(scene)();
     await payOutHeld(scene);
     await freeze(scene, merchant);
     await pass(0);

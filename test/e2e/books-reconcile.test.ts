@@ -209,7 +209,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     const audit = () =>
       auditBooks(
         { ...scene, holder: 'test' },
-        { connected: scene.connected, lease, alarms, unread, doubted: new Set() },
+        { connected: scene.connected, lease, alarms, unread, doubted: new Set(), addresses: {} },
       );
     await scene.tamper(`update items set amount = amount + 1 where commitment = '${changed.commitment}'`);
     for (const statement of [

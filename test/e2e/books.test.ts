@@ -76,7 +76,7 @@ describe('the books', () => {
     await node.turn(2);
     const alarms = createAlarms(scene, 'books_differ');
     const unread = createAlarms(scene, 'books_unread');
-    const audited = { connected, lease: await scene.lead(), alarms, unread, doubted: new Set<string>() };
+    const audited = { connected, lease: await scene.lead(), alarms, unread, doubted: new Set<string>(), addresses: {} };
     const audit = async () => {
       await auditBooks({ ...scene, holder: 'test' }, audited);
       return scene.alerts();

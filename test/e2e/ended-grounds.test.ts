@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { changeMerchant, deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { changePartner } from '../../src/actions/parties/change-partner.ts';
-import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { removePerson } from '../../src/actions/people/change-person.ts';
 import { relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
@@ -307,7 +307,7 @@ describe('what ends when its ground ends', () => {
         await paying.gateway.call({ ...change, payload: { destination: NEXT } });
         return async () => {
           await paying.time.advance(2 * HOUR_MS);
-          await applyCooledOff(paying.gateway);
+          await createCoolOff(paying.gateway)();
           const [row] = await paying.gateway.db.sql<{ destination: string }[]>`
             select destination from crypto_settlements where id = ${id}`;
           return row?.destination === NEXT;

@@ -14,7 +14,7 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import type { LateMoney } from '../../src/domain/late-money.ts';
 import { listEvents } from '../../src/store/events/events.ts';
-import { findLateMoney } from '../../src/store/money/late-money.ts';
+import { findLateMoney, findReturnable, postponeReturn } from '../../src/store/money/late-money.ts';
 import { findUnexpected, listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { createTestKey, startTestGateway } from '../gateway.ts';
@@ -217,6 +217,28 @@ describe('late money that a partner gives back', () => {
     });
     assert.equal((await unexpected(id)).state, 'unclaimed');
     assert.deepEqual(await returnEvents(paymentId), []);
+  });
+
+  it('delays no return of others if it cannot begin, however many such returns there are', async () => {
+    const { id } = await paidLate(false);
+    await scene.fill(node, OPERATOR_FLOAT, 1_000n);
+    await scene.fill(node, scene.merchantId, 1_000n);
+    await request(id, scene.payers.newAccount());
+    // More than a round looks at: returns that were requested earlier, and have a turn again in every round.
+    await scene.db.sql`
+      insert into strays select (jsonb_populate_record(s, jsonb_build_object(
+        'id', 'stry_' || n, 'log_index', 1000 + n, 'requested_at', 'epoch'::timestamptz))).*
+      from strays s, generate_series(1, 5) n where s.id = ${id}`;
+    const seen: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const ask = { networks: [scene.network], limit: 2, now: new Date(scene.nowMs()) };
+      const found = await findReturnable(scene.db.sql, ask);
+      seen.push(...found.map((each) => each.id));
+      const checkAt = new Date(scene.nowMs() + 10_000);
+      for (const each of found) await command(scene, (tx) => postponeReturn(tx, { id: each.id, checkAt }));
+      scene.pass(11_000);
+    }
+    assert.ok(seen.includes(id), seen.join('\n'));
   });
 
   it('waits when others have used the float since, and goes on with the next one', async () => {

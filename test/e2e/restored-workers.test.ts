@@ -9,7 +9,7 @@ import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts
 import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
-import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
@@ -96,7 +96,7 @@ const WORKERS: readonly Worker[] = [
       await command(scene, (tx, at) => writeDestination(tx, scene, { ...settlement, ...pending }, at));
       const inForce = async () => (await listSettlements(scene.db.sql, scene.merchantId)).crypto[0]?.destination;
       return {
-        run: () => applyCooledOff(scene),
+        run: createCoolOff(scene),
         isDone: async () => (await inForce()) === `${scene.network}:${after}`,
       };
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { finishAdvance } from '../../src/actions/test-clock.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
@@ -139,10 +139,10 @@ describe('the clock of a sandbox', () => {
     await nodes[0].call({ method: 'PUT', url: `${url}/crypto/${id}`, headers: shop.headers, payload: changed });
     const now = async () => (await nodes[0].call({ url, headers: shop.headers })).json().crypto[0];
     assert.deepEqual([(await now()).destination, (await now()).pendingDestination], [accountOf('1'), accountOf('2')]);
-    await applyCooledOff(nodes[0]);
+    await createCoolOff(nodes[0])();
     assert.equal((await now()).destination, accountOf('1'));
     await advance({ advanceMs: DAY_MS });
-    await applyCooledOff(nodes[0]);
+    await createCoolOff(nodes[0])();
     assert.equal((await now()).destination, accountOf('2'));
   });
 

@@ -8,7 +8,17 @@ import { listPlacesOf, putDepositCursor } from '../../src/store/chain/deposit-pl
 import { putMovements } from '../../src/store/chain/movements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../until.ts';
-import { EURC, openPayingShop, type PayingShop, refusal, SANDBOX, USDC, USDT } from './paying-shop.ts';
+import {
+  BASE_SEPOLIA,
+  BASE_SEPOLIA_USDC,
+  EURC,
+  openPayingShop,
+  type PayingShop,
+  refusal,
+  SANDBOX,
+  USDC,
+  USDT,
+} from './paying-shop.ts';
 import { type X402Changes, x402Header } from './x402-header.ts';
 
 const AMOUNT = 10_000_000n;
@@ -105,6 +115,27 @@ describe('GET /x402/{paymentId}', () => {
     assert.deepEqual((await get(id)).json(), required);
     const euros = await ask(await paying.created({ amount: { unit: 'iso4217/EUR', value: '1000' } }));
     assert.equal(euros.asset, EURC.split(':').at(-1));
+  });
+
+  it('leaves out a token whose address cannot be shown, and asks for the others', async (t) => {
+    const minimums = new Map([SANDBOX, BASE_SEPOLIA].map((network) => [network, 0n]));
+    const config = { depositMinimum: { everywhere: undefined, on: minimums } };
+    const both = await openPayingShop({ config, chainIds: [SANDBOX, BASE_SEPOLIA] });
+    t.after(() => both.gateway.stop());
+    const id = await both.created();
+    const answer = () => both.gateway.call({ url: `/x402/${id}` });
+    const tokens = async () => (await answer()).json().accepts.map(({ asset }: Requirement) => asset);
+    const all = [USDC, BASE_SEPOLIA_USDC].map((asset) => asset.split(':').at(-1));
+    assert.deepEqual(await tokens(), all);
+    const forge = (asset: string) =>
+      command(
+        both.gateway,
+        (tx) => tx`update deposits set mac = 'forged' where payment_id = ${id} and asset = ${asset}`,
+      );
+    await forge(USDC);
+    assert.deepEqual(await tokens(), all.slice(1));
+    await forge(BASE_SEPOLIA_USDC);
+    assert.equal((await answer()).statusCode, 500, 'no way to pay is left, for a fault of ours');
   });
 
   it('stores a good authorization before anything is sent, and never asks for another', async () => {

@@ -137,7 +137,7 @@ describe('an answer with a part that cannot be read', () => {
     const lease = await command(gateway, (tx) => takeLease(tx, ask));
     assert.ok(lease);
     const [alarms, unread] = [createAlarms(gateway, 'books_differ'), createAlarms(gateway, 'books_unread')];
-    const audited = { connected: connected(), lease, alarms, unread, doubted: new Set<string>() };
+    const audited = { connected: connected(), lease, alarms, unread, doubted: new Set<string>(), addresses: {} };
     await auditBooks({ ...gateway, holder: 'test' }, audited);
     assert.match((await alert('books_unread'))[0]?.message ?? '', new RegExp(asset));
   }

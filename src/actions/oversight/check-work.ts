@@ -1,5 +1,6 @@
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { finalityOf } from '../../chains/finality.ts';
+import type { RegistryDeps } from '../../chains/registry.ts';
 import { aboutMs, isoText } from '../../domain/wait-words.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -78,10 +79,13 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await alarms.unsent.set(network, unsent && `Nobody sends ${sentence(unsent, name)}`);
     const before = new Date(nowMs - SLACK_MS);
     const late = (await findOldestSent(db.sql, { network, before, limit: MAX_SENT })).filter(
-      (item) => nowMs - item.sentAt.getTime() > needsMs(connected, item),
+      (item) => nowMs - item.sentAt.getTime() > needsMs(deps, connected, item),
     );
     const [oldest] = late;
-    await alarms.stuck.set(network, oldest && stuckText(late.length, oldest, connected));
+    await alarms.stuck.set(
+      network,
+      oldest && stuckText(late.length, oldest, { name, usual: aboutMs(needsMs(deps, connected, oldest)) }),
+    );
     const old = { network, before: new Date(nowMs - OUTGOING_AFTER_MS) };
     const outgoing = (await findUnbegun(db.sql, old)) ?? (await findOldOutgoingItems(db.sql, old));
     await alarms.outgoing.set(
@@ -153,16 +157,15 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
 }
 
 /** The longest normal time from sending to the end of a payment of this amount. */
-function needsMs({ chain: { network } }: ConnectedChain, item: SentItem): number {
-  const { depth, tag } = finalityOf(network, item);
+function needsMs(deps: RegistryDeps, { chain: { network } }: ConnectedChain, item: SentItem): number {
+  const { depth, tag } = finalityOf(deps, network, item);
   const blocksMs = depth * (network.finality?.blockTimeMs ?? BLOCK_MS);
   return SLACK_FACTOR * blocksMs + SLACK_MS + (tag === undefined ? 0 : TAG_MS);
 }
 
-function stuckText(count: number, oldest: SentItem, connected: ConnectedChain): string {
-  const usual = aboutMs(needsMs(connected, oldest));
+function stuckText(count: number, oldest: SentItem, { name, usual }: { name: string; usual: string }): string {
   const some = count === 1 ? 'A payment' : `${count} payments`;
-  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` shows why.`;
+  return `${some} on ${name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` shows why.`;
 }
 
 function sentence({ count, oldest, since }: OverdueWork, name: string): string {

@@ -173,23 +173,16 @@ async function shortBy(
   return missing > 0n ? tokenText(registry, attempt.asset, missing) : undefined;
 }
 
-async function seenFacts(
-  { chains, registry, asksChain }: FactDeps,
-  attempt: AttemptRow,
-  event: SeenEvent,
-): Promise<SeenFacts> {
+async function seenFacts(deps: FactDeps, attempt: AttemptRow, event: SeenEvent): Promise<SeenFacts> {
+  const { chains, registry, asksChain } = deps;
   const chain = chains.find(attempt.network)?.chain;
   const network = chain?.network ?? registry.network(attempt.network);
-  const { depth, tag } =
-    network === undefined ? { depth: 1, tag: undefined } : finalityOf(network, attempt, registry.asset(attempt.asset));
+  const { depth, tag } = network === undefined ? { depth: 1, tag: undefined } : finalityOf(deps, network, attempt);
   return {
     block: event.blockNumber,
     readAtMs: event.readAt?.getTime(),
     depth,
-    loneDepth:
-      network !== undefined && isSmall(network, attempt, registry.asset(attempt.asset))
-        ? depth * LONE_DEPTH_FACTOR
-        : undefined,
+    loneDepth: network !== undefined && isSmall(deps, network, attempt) ? depth * LONE_DEPTH_FACTOR : undefined,
     tag,
     answers: asksChain && chain !== undefined ? await answersOf(chain, event) : undefined,
   };

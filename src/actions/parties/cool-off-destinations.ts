@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts';
 import {
+  type CooledTurn,
   type CryptoSettlement,
   findDestinationRows,
   lockCooledOff,
@@ -21,14 +22,24 @@ const MAX_APPLIED = 100;
 const ACTOR = 'cooling-off';
 
 /**
- * Applies changes of destinations that have cooled off. Returns true if there are more. After a restore this waits for the rebuild,
- * so that people have time to repeat vetoes that the database has forgotten.
+ * The job that applies changes of destinations that have cooled off. A run returns true if there are more. Each run goes on where the
+ * last one stopped.
  */
-export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
+export function createCoolOff(deps: CommandDeps & RowKeyDeps): () => Promise<boolean> {
+  let after: CooledTurn | undefined;
+  return async () => {
+    const { last, applied } = await applyCooledOff(deps, after);
+    after = last;
+    return last !== undefined && applied > 0;
+  };
+}
+
+/** After a restore this waits for the rebuild, so that people have time to repeat vetoes that the database has forgotten. */
+function applyCooledOff(deps: CommandDeps & RowKeyDeps, after: CooledTurn | undefined) {
   return command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
-    if (await isRestoring(tx)) return false;
-    const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
+    if (await isRestoring(tx)) return { last: after, applied: 0 };
+    const { rows: due, last } = await lockCooledOff(tx, { now, after, limit: MAX_APPLIED });
     const rows = due.map((settlement) => ({ settlement }));
     const cooled = await ownDestinations(tx, deps, rows, now);
     for (const { settlement } of cooled) {
@@ -40,7 +51,7 @@ export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean>
       const detail = { id, asset, before, after };
       await appendAudit(tx, { at: now, actor: ACTOR, action: 'settlement.changed', subject: merchantId, detail });
     }
-    return cooled.length === MAX_APPLIED;
+    return { last, applied: cooled.length };
   });
 }
 

@@ -229,7 +229,7 @@ export async function fateOfItem(
     isAlone ||= search.isAlone;
   }
   // A single endpoint may end small items. Larger ones wait for a second endpoint.
-  if (isAlone && !isReportedPaid && !isSmall(chain.network, stored)) return { is: 'unclear' };
+  if (isAlone && !isReportedPaid && !isSmall(deps, chain.network, stored)) return { is: 'unclear' };
   return fateOf({
     isNative: item.method === 'native',
     deadlineMs: stored.deadline.getTime(),

@@ -72,7 +72,7 @@ export async function proveEvents(
 }
 
 /** Checks whether an event is deep enough according to two endpoints, or to a single one. */
-function depthChecker({ registry }: RegistryDeps, { chain, depth: ownDepth }: Watcher, { heights }: View) {
+function depthChecker(deps: RegistryDeps, { chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
     const known = tagged.get(tag) ?? askHeights(chain, (witness) => witness.block(tag));
@@ -80,17 +80,16 @@ function depthChecker({ registry }: RegistryDeps, { chain, depth: ownDepth }: Wa
     return known;
   };
   return async ({ event, item }: KnownEvent) => {
-    const asked = registry.asset(item.asset);
     // Only a success needs more than the network's own depth.
     const { depth, tag } =
-      event.type === 'paid' ? finalityOf(chain.network, item, asked) : { depth: ownDepth, tag: undefined };
+      event.type === 'paid' ? finalityOf(deps, chain.network, item) : { depth: ownDepth, tag: undefined };
     const named = tag && (await heightsOf(tag));
     const depthBy = (height = -1) => height - event.blockNumber + 1;
     const isNamed = (height: number | undefined) => named === undefined || depthBy(height) > 0;
     return {
       isDeep: depthBy(heights.agreed) >= depth && isNamed(named?.agreed),
       isDeepAlone:
-        isSmall(chain.network, item, asked) &&
+        isSmall(deps, chain.network, item) &&
         depthBy(heights.alone) >= depth * LONE_DEPTH_FACTOR &&
         isNamed(named?.agreed ?? named?.alone),
     };

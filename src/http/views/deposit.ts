@@ -2,21 +2,23 @@ import { Type } from 'typebox';
 import type { OpenedDeposit } from '../../actions/paying/open-deposit.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { finalityOf } from '../../chains/finality.ts';
+import type { RegistryDeps } from '../../chains/registry.ts';
 import { transferUri } from '../../domain/deposit.ts';
 import type { DepositProgress } from '../../store/chain/deposit-progress.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
 export function viewDeposit(
-  { config, chains }: { readonly config: Origin; readonly chains: Chains },
+  deps: RegistryDeps & { readonly config: Origin; readonly chains: Chains },
   { network, address, asset, item }: OpenedDeposit,
   { arrived, confirmed }: DepositProgress,
 ) {
+  const { config, chains } = deps;
   const [, chainNumber = ''] = network.split(':');
   const token = asset.slice(asset.lastIndexOf(':') + 1);
   const asked = BigInt(item.amount);
   const connected = chains.find(network);
-  const confirmations = connected === undefined ? 1 : finalityOf(connected.chain.network, item).depth;
+  const confirmations = connected === undefined ? 1 : finalityOf(deps, connected.chain.network, item).depth;
   return {
     address: `${network}:${address}`,
     plainAddress: address,

@@ -200,13 +200,32 @@ export async function findPlacePayments(
   return new Map(rows.map(({ commitment, paymentId }) => [commitment, paymentId]));
 }
 
-/** Deposit addresses where money waits according to the lots, the newest first, except those about to be checked. */
-export function listWaitingAt(db: Reader, { network, limit }: { network: string; limit: number }) {
-  return db<{ address: string; asset: string; paymentId: string; waiting: string }[]>`
-    select l.address, l.asset, l.payment_id as "paymentId", sum(l.waiting)::text as waiting
+/** The place of waiting money in the order of `listWaitingAt`. */
+export interface WaitingKey {
+  readonly number: string;
+  readonly asset: string;
+}
+
+export interface WaitingMoney extends WaitingKey {
+  readonly address: string;
+  readonly paymentId: string;
+  readonly waiting: string;
+}
+
+/**
+ * A page of the money that waits at deposit addresses according to the lots, the newest address first, except addresses about to be
+ * checked.
+ */
+export function listWaitingAt(
+  db: Reader,
+  { network, after, limit }: { network: string; after: WaitingKey | undefined; limit: number },
+): Promise<WaitingMoney[]> {
+  const isNext = after === undefined ? db`true` : db`(p.number, l.asset) < (${after.number}::bigint, ${after.asset})`;
+  return db<WaitingMoney[]>`
+    select p.number::text as number, l.address, l.asset, l.payment_id as "paymentId", sum(l.waiting)::text as waiting
     from deposit_places p join lots l on l.payment_id = p.payment_id and l.network = p.network and l.address = p.address
     join positions o on o.payment_id = p.payment_id
-    where p.network = ${network} and not p.is_stale and not o.is_stale
+    where p.network = ${network} and not p.is_stale and not o.is_stale and ${isNext}
     group by p.number, l.address, l.asset, l.payment_id having sum(l.waiting) > 0
-    order by p.number desc limit ${limit}`;
+    order by p.number desc, l.asset desc limit ${limit}`;
 }

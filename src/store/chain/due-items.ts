@@ -79,9 +79,10 @@ function mayBeSent(db: Reader) {
 
 /**
  * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
- * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. Every
- * signer sees the items that have waited since `sharedBefore`, so that a stuck signer delays nothing. An isolated payer has at
- * most `isolatedEach` items in flight.
+ * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. An item
+ * that was put off goes behind those that became due before it, so that refused items delay no other. Every signer sees the items
+ * that have waited since `sharedBefore`, so that a stuck signer delays nothing. An isolated payer has at most `isolatedEach` items in
+ * flight.
  */
 export function findDueItems(
   db: Reader,
@@ -98,7 +99,7 @@ export function findDueItems(
     where not "isIsolated" or turn <= ${ask.isolatedEach} - (
       select count(*) from items sent
       where sent.network = items.network and sent.payer = items.payer and sent.purpose = 'payment' and sent.state = 'sent')
-    order by "isIsolated", turn, accepted_at limit ${ask.limit}`;
+    order by "isIsolated", turn, coalesce(retry_at, accepted_at), accepted_at limit ${ask.limit}`;
 }
 
 /** `hasOpen`: the signer has transactions in flight. `hasDue`: it has items to send. Without either, no call to the chain is needed. */

@@ -155,14 +155,14 @@ export interface SendToFinish {
 /** More than the accounts of a network have in flight. */
 const MAX_SENDS_TO_FINISH = 500;
 
-/** The oldest open nonces of a network. */
+/** The oldest open nonces of a network. Signers take turns, so that one whose nonces are never mined delays no other. */
 export async function listSendsToFinish(db: Reader, network: string): Promise<SendToFinish[]> {
   const rows = await db<{ signer: string; nonce: string; hashes: string[] }[]>`
     select s.signer, s.nonce, (
       select json_agg(v.hash order by v.max_fee desc) from send_versions v
       where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce) as hashes
     from sends s where s.network = ${network} and s.state = 'open'
-    order by s.signer, s.nonce limit ${MAX_SENDS_TO_FINISH}`;
+    order by row_number() over (partition by s.signer order by s.nonce), s.signer limit ${MAX_SENDS_TO_FINISH}`;
   return rows.map(({ signer, nonce, hashes }) => ({ signer, nonce: Number(nonce), hashes }));
 }
 

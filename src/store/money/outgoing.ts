@@ -241,7 +241,10 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
   return count === 1;
 }
 
-/** Refunds that merchants have paid and whose fee the operator's float can return now, the oldest first. */
+/**
+ * Refunds that merchants have paid and whose fee the operator's float can return now. The one that has waited longest for its turn
+ * comes first.
+ */
 export async function findFeesToReturn(
   db: Reader,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -250,7 +253,7 @@ export async function findFeesToReturn(
     select o.id from outgoing o join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = o.asset
     where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return
       and (o.retry_at is null or o.retry_at <= ${now})
-    order by o.created_at limit ${limit}`;
+    order by coalesce(o.retry_at, o.created_at), o.created_at limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 

@@ -138,17 +138,20 @@ export async function findAssetKey(tx: Tx, id: string): Promise<string> {
 /**
  * Locks destinations whose change has cooled off, the earliest first, after locking their merchants. Rows locked by another
  * transaction are left for the next run. A change waits while its merchant is stopped or deleted, or its partner is disabled.
+ * Changes take turns: those after `after` come first, so that changes that nobody ordered delay no other.
  */
 export async function lockCooledOff(
   tx: Tx,
-  { now, limit }: { readonly now: Date; readonly limit: number },
-): Promise<StoredDestination[]> {
-  const due = await tx<{ id: string; merchantId: string }[]>`
-    select id, merchant_id as "merchantId" from crypto_settlements
+  { now, after, limit }: { readonly now: Date; readonly after: CooledTurn | undefined; readonly limit: number },
+): Promise<{ readonly rows: readonly StoredDestination[]; readonly last: CooledTurn | undefined }> {
+  const { effectiveAt, id } = after ?? BEFORE_ALL;
+  const due = await tx<{ id: string; merchantId: string; effectiveAt: string }[]>`
+    select id, merchant_id as "merchantId", effective_at::text as "effectiveAt" from crypto_settlements
     where effective_at <= ${now}
       and not exists (select from merchants m where m.id = merchant_id and ${isMerchantClosed(tx)})
-    order by effective_at limit ${limit}`;
-  if (due.length === 0) return [];
+    order by (effective_at, id) <= (${effectiveAt}::timestamptz, ${id}), effective_at, id limit ${limit}`;
+  const last = due.length < limit ? undefined : due.at(-1);
+  if (due.length === 0) return { rows: [], last };
   const merchants = await tx<{ id: string }[]>`
     select id from merchants where id = any(${[...new Set(due.map(({ merchantId }) => merchantId))]}::text[])
     order by id for no key update skip locked`;
@@ -157,11 +160,20 @@ export async function lockCooledOff(
     where id = any(${due.map(({ id }) => id)}::text[]) and merchant_id = any(${merchants.map(({ id }) => id)}::text[])
       and effective_at <= ${now}
     order by effective_at for update skip locked`;
-  return findDestinationRows(
+  const rows = await findDestinationRows(
     tx,
     locked.map(({ id }) => id),
   );
+  return { rows, last };
 }
+
+/** The last change of a page. Its time has microseconds, so it stays a text. */
+export interface CooledTurn {
+  readonly effectiveAt: string;
+  readonly id: string;
+}
+
+const BEFORE_ALL: CooledTurn = { effectiveAt: '-infinity', id: '' };
 
 /** Locks a page of all destinations. Merchants are locked before destinations, so lock no merchant afterwards. */
 export async function lockDestinations(

@@ -1,4 +1,5 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { WaitingKey } from '../../../store/chain/deposit-places.ts';
 import { findAuditedBlock, putAuditedBlock } from '../../../store/money/book-comparison.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { Alarms } from '../../alarms.ts';
@@ -20,20 +21,28 @@ export interface Audited {
   readonly unread: Alarms;
   /** Accounts whose balance differed in the last run. */
   readonly doubted: Set<string>;
+  /** The deposit addresses of the next run. */
+  addresses: { readonly after?: WaitingKey | undefined; readonly pageSize?: number };
 }
 
 /**
  * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor: the same
- * blocks are compared at every run, and the alert stays until they agree.
+ * blocks are compared at every run, and the alert stays until they agree. So does a difference at a deposit address: each run compares
+ * one page of them, and the next page is that of the next run, unless this one differs.
  */
 export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, audited: Audited): Promise<boolean> {
-  const { connected, lease, alarms, unread, doubted } = audited;
+  const { connected, lease, alarms, unread, doubted, addresses } = audited;
   const network = connected.chain.network.chainId;
   await recordCoin(deps, { connected, lease });
   const last = await findAuditedBlock(deps.db.sql, network);
   const from = last === undefined ? undefined : Math.max(0, last + 1 - OVERLAP_BLOCKS);
-  const report = await reconcile(deps, connected, { from, maxBlocks: MAX_BLOCKS });
+  const report = await reconcile(deps, connected, {
+    from,
+    maxBlocks: MAX_BLOCKS,
+    addresses: { ...addresses, maxPages: 1 },
+  });
   if (report === undefined) return false;
+  if (!report.hasAddressDifference) audited.addresses = { ...addresses, after: report.lastAddress };
   // Money that has just arrived may not be booked yet, so a balance must differ in two successive runs.
   const sure = report.differences.filter(({ transaction, subject }) => transaction !== null || doubted.has(subject));
   doubted.clear();

@@ -2,7 +2,12 @@ import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { Chain, ChainEvent } from '../../../chains/chain.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { listSweepsInBlocks } from '../../../store/chain/chain-events.ts';
-import { findPlacePayments, listWaitingAt } from '../../../store/chain/deposit-places.ts';
+import {
+  findPlacePayments,
+  listWaitingAt,
+  type WaitingKey,
+  type WaitingMoney,
+} from '../../../store/chain/deposit-places.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import type { Difference } from './compare-events.ts';
 
@@ -48,23 +53,47 @@ export async function compareSweeps(
   return [...unread, ...unshown];
 }
 
-/** Compares the money at deposit addresses with the lots, at a final block. Skips addresses whose money is moving. */
+/** The deposit addresses to compare. By default all of them, from the newest one on. */
+export interface AddressPages {
+  /** The last money that was compared before. */
+  readonly after?: WaitingKey | undefined;
+  readonly maxPages?: number;
+  readonly pageSize?: number;
+}
+
+interface ComparedDeposits {
+  readonly differences: readonly Difference[];
+  /** The last money that was compared, if more is left. */
+  readonly last: WaitingKey | undefined;
+}
+
+/**
+ * Compares the money at deposit addresses with the lots, at a final block, page by page. Skips addresses whose money is moving. An
+ * address that differs is passed like any other, so it hides no address behind it.
+ */
 export async function compareDeposits(
   db: Reader,
   registry: Registry,
-  chain: Chain,
-  block: number,
-): Promise<Difference[]> {
-  const rows = await listWaitingAt(db, { network: chain.network.chainId, limit: MAX_COMPARED });
-  const found = await Promise.all(
-    rows.map(async ({ address, asset, paymentId, waiting }): Promise<Difference[]> => {
-      const held = await chain.holding(address, asset, block);
-      if (held === BigInt(waiting)) return [];
-      const message = `The deposit address ${address} of ${paymentId} holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, waiting)}.`;
-      return [{ subject: paymentId, block, transaction: null, message }];
-    }),
-  );
-  return found.flat();
+  { chain, block }: { readonly chain: Chain; readonly block: number },
+  { after, maxPages, pageSize = PAGE }: AddressPages,
+): Promise<ComparedDeposits> {
+  const differing = async ({ address, asset, paymentId, waiting }: WaitingMoney): Promise<Difference[]> => {
+    const held = await chain.holding(address, asset, block);
+    if (held === BigInt(waiting)) return [];
+    const message = `The deposit address ${address} of ${paymentId} holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, waiting)}.`;
+    return [{ subject: paymentId, block, transaction: null, message }];
+  };
+  const differences: Difference[] = [];
+  let last = after;
+  for (let page = 0; maxPages === undefined || page < maxPages; page += 1) {
+    const rows = await listWaitingAt(db, { network: chain.network.chainId, after: last, limit: pageSize });
+    differences.push(...(await Promise.all(rows.map(differing))).flat());
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < pageSize) return { differences, last: undefined };
+    last = { number: end.number, asset: end.asset };
+  }
+  return { differences, last };
 }
 
-const MAX_COMPARED = 1_000;
+/** Addresses whose balances are asked for at the same time. */
+const PAGE = 500;

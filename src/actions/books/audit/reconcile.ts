@@ -1,6 +1,7 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import type { WaitingKey } from '../../../store/chain/deposit-places.ts';
 import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../own-accounts.ts';
@@ -8,7 +9,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { coinSurpluses } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
-import { compareDeposits, compareSweeps } from './compare-deposits.ts';
+import { type AddressPages, compareDeposits, compareSweeps } from './compare-deposits.ts';
 import { compareEvents, type Difference, type EventsCompared } from './compare-events.ts';
 
 export interface ReconcileReport extends EventsCompared {
@@ -17,6 +18,16 @@ export interface ReconcileReport extends EventsCompared {
   readonly to: number;
   /** One sentence for each part that was not compared because the chain's answer is unreadable. All other parts were compared. */
   readonly unreadable: readonly string[];
+  /** True if a deposit address that was compared differs. */
+  readonly hasAddressDifference: boolean;
+  /** The last deposit address that was compared. Undefined if no address is left. */
+  readonly lastAddress: WaitingKey | undefined;
+}
+
+interface ReconcileInput {
+  readonly from?: number | undefined;
+  readonly maxBlocks?: number;
+  readonly addresses?: AddressPages;
 }
 
 /** Blocks of one request. Providers refuse larger ranges, and a failed request is cheap to repeat. */
@@ -34,7 +45,7 @@ export async function reconcile(
     rowKeys,
   }: { readonly db: { readonly sql: Reader } } & RegistryDeps & SubjectKeyDeps & RowKeyDeps,
   connected: ConnectedChain,
-  { from: asked, maxBlocks }: { readonly from?: number | undefined; readonly maxBlocks?: number } = {},
+  { from: asked, maxBlocks, addresses = {} }: ReconcileInput = {},
 ): Promise<ReconcileReport | undefined> {
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
@@ -57,8 +68,18 @@ export async function reconcile(
     unreadable.push(...compared.unreadable);
   }
   const balances = await compareIntermediate(db.sql, registry, connected, final);
-  differences.push(...balances.differences, ...(await compareDeposits(db.sql, registry, chain, final)));
+  const deposits = await compareDeposits(db.sql, registry, { chain, block: final }, addresses);
+  differences.push(...balances.differences, ...deposits.differences);
   unreadable.push(...balances.unreadable);
   differences.push(...coinShortages(registry, network, await coinSurpluses(db.sql, connected, final, own), final));
-  return { network, from, to, ...total, differences, unreadable };
+  return {
+    network,
+    from,
+    to,
+    ...total,
+    differences,
+    unreadable,
+    hasAddressDifference: deposits.differences.length > 0,
+    lastAddress: deposits.last,
+  };
 }

@@ -95,7 +95,7 @@ export async function rebuild(
     const reported = await askEvents(chain, start, end);
     const isProved = (event: ChainEvent & { type: 'paid' }) =>
       reported.agreed.includes(event) &&
-      (!reported.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
+      (!reported.isAlone || isSmall(deps, chain.network, { ...event, amount: `${event.amount}` }));
     const all = reported.events.filter((event) => event.type === 'paid');
     const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
     const unproved = nameEvents(

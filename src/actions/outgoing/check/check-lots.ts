@@ -1,6 +1,7 @@
 import type { ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import type { Spend } from '../../../domain/money/holding.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
@@ -12,7 +13,7 @@ import { askWitnesses } from '../../evidence.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 
-type CheckDeps = Pick<CommandDeps, 'db'> & SubjectKeyDeps;
+type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & SubjectKeyDeps;
 
 interface Spending {
   readonly outgoing: Outgoing;
@@ -101,11 +102,12 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
     isSameAddress(reported.recipient, outgoing.payer) &&
     spent <= reported.amount - reported.fee &&
     subjectOfEvent(deps, chain, reported) === lot.payment;
-  return checkReceipt(chain, { event, outgoing, isMatch });
+  return checkReceipt(deps, chain, { event, outgoing, isMatch });
 }
 
 /** Enough endpoints must show the event in the receipt of its transaction. */
 export async function checkReceipt(
+  deps: RegistryDeps,
   chain: ConnectedChain['chain'],
   { event, outgoing, isMatch }: { event: StoredEvent; outgoing: Outgoing; isMatch: (reported: ChainEvent) => boolean },
 ): Promise<Check> {
@@ -113,7 +115,7 @@ export async function checkReceipt(
     const receipt = await witness.receipt(event.transactionHash);
     return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
-  const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
+  const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(deps, chain.network, outgoing));
   if (!isEnough) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no payment with these terms');
 }
@@ -127,11 +129,11 @@ interface Sweeps extends Pick<Outgoing, 'network' | 'asset' | 'amount' | 'payer'
 
 /** Sweeps of the deposit address must have brought at least these units. */
 export async function checkSweeps(
-  { db }: Pick<CheckDeps, 'db'>,
+  deps: Pick<CheckDeps, 'db' | 'registry'>,
   chain: ConnectedChain['chain'],
   { network, commitment, asset, amount, payer, units, isNet }: Sweeps,
 ): Promise<Check> {
-  const events = await listDecidedSweeps(db.sql, { network, commitment, asset });
+  const events = await listDecidedSweeps(deps.db.sql, { network, commitment, asset });
   const hashes = sufficient(events, units, isNet);
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
@@ -143,7 +145,8 @@ export async function checkSweeps(
       .reduce((sum, reported) => sum + (isNet ? reported.amount - reported.fee : reported.amount), 0n)
       .toString();
   });
-  const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, { asset, amount }));
+  const isEnough =
+    finding.is === 'agreed' || (finding.is === 'alone' && isSmall(deps, chain.network, { asset, amount }));
   // The money may still be at the address, and is swept soon.
   if (!isEnough || BigInt(finding.value) < units) return UNCLEAR;
   return GOOD;

@@ -25,7 +25,7 @@ import { checkLots, checkReceipt, checkSweeps } from './check-lots.ts';
 /** The Collector's report that an item was carried out. */
 type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 
-type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
+type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & RowKeyDeps & SubjectKeyDeps;
 
 /**
  * Checks a transfer before it is signed. Write access to the database must not suffice to spend money: the order carries a MAC, its
@@ -93,16 +93,16 @@ async function checkPayment(
   outgoing: Outgoing,
   isReason: (event: PaidEvent) => boolean,
 ): Promise<Check> {
-  const { db } = deps;
+  const { sql } = deps.db;
   const paymentId = paymentOfOutgoing(outgoing);
   const isOfPayment = (event: ChainEvent): event is PaidEvent =>
     event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
-  const item = await findPayingItem(db.sql, paymentId);
-  const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
+  const item = await findPayingItem(sql, paymentId);
+  const deposit = await findDeposit(sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
     const { commitment } = deposit;
     const { network } = deposit.item;
-    return checkSweeps({ db }, chain, {
+    return checkSweeps(deps, chain, {
       ...outgoing,
       network,
       commitment,
@@ -110,7 +110,11 @@ async function checkPayment(
       isNet: false,
     });
   }
-  const event = item && (await findPaidEvent(db.sql, item));
+  const event = item && (await findPaidEvent(sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
-  return checkReceipt(chain, { event, outgoing, isMatch: (reported) => isOfPayment(reported) && isReason(reported) });
+  return checkReceipt(deps, chain, {
+    event,
+    outgoing,
+    isMatch: (reported) => isOfPayment(reported) && isReason(reported),
+  });
 }

@@ -2,7 +2,7 @@ import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
 import type { Network } from '../../../chains/network.ts';
-import { coinOf, type Registry } from '../../../chains/registry.ts';
+import { coinOf, type Registry, type RegistryDeps } from '../../../chains/registry.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -176,7 +176,7 @@ async function transfersOf(
     throw refused('The gateway has not read the block of the transaction yet: try again soon.');
   }
   if (arrived.length > 0 && found.length === 0) throw refused('The transaction belongs to payments of this gateway.');
-  if (isAlone) refuseLarge(chain.network, found);
+  if (isAlone) refuseLarge(deps, chain.network, found);
   if (found.length === 0) {
     throw refused(
       `The transaction transfers nothing of that asset to the intermediate account ${intermediateAccount}.`,
@@ -186,8 +186,12 @@ async function transfersOf(
 }
 
 /** A single endpoint is trusted only up to an amount, because it could have invented the transfer. */
-export function refuseLarge(network: Network, amounts: readonly { readonly asset: string; readonly amount: bigint }[]) {
-  const isLarge = amounts.some(({ asset, amount }) => !isSmall(network, { asset, amount: amount.toString() }));
+export function refuseLarge(
+  deps: RegistryDeps,
+  network: Network,
+  amounts: readonly { readonly asset: string; readonly amount: bigint }[],
+) {
+  const isLarge = amounts.some(({ asset, amount }) => !isSmall(deps, network, { asset, amount: amount.toString() }));
   if (isLarge) {
     throw refused(
       `Only one endpoint of ${network.name} shows this transfer, and it is above ${loneCeilingOf(network)} tokens: ` +

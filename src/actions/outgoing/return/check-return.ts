@@ -1,6 +1,7 @@
 import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { mostFeesOf } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -22,7 +23,7 @@ import { type Check, GOOD, refused, UNCLEAR } from '../check/check.ts';
 import { checkLots } from '../check/check-lots.ts';
 import { isOwnReturn } from './return-rows.ts';
 
-type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
+type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & RowKeyDeps & SubjectKeyDeps;
 
 /** A bound of the receipts that are read. Smaller sweeps beyond the largest ones do not count. */
 const MAX_PROVED = 50;
@@ -100,7 +101,7 @@ async function checkLate(
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
-  if (!isEnough(chain, finding, unexpected)) return UNCLEAR;
+  if (!isEnough(deps, chain, finding, unexpected)) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no late payment with these terms');
 }
 
@@ -128,7 +129,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (block === undefined) return UNCLEAR;
   const { finding } = await askWitnesses(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
-  const isShown = isEnough(chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
+  const isShown = isEnough(deps, chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;
 }
@@ -174,9 +175,10 @@ type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
 
 /** A single endpoint is trusted only up to an amount. */
 function isEnough(
+  deps: RegistryDeps,
   { network }: Chain,
   finding: Finding,
   money: Pick<UnexpectedMoney, 'asset' | 'amount'>,
 ): finding is Extract<Finding, { readonly is: 'agreed' | 'alone' }> {
-  return finding.is === 'agreed' || (finding.is === 'alone' && isSmall(network, money));
+  return finding.is === 'agreed' || (finding.is === 'alone' && isSmall(deps, network, money));
 }

@@ -63,7 +63,8 @@ export function unexpectedNotFound(id: string): ApiError {
  * A single endpoint reported the transfer, so enough endpoints must confirm it before money is returned. Coin from a contract call
  * has no transaction to confirm; a late payment was proved when it was recorded.
  */
-async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+  const { db, chains } = deps;
   const [unexpected] = await findUnexpected(db.sql, [id]);
   if (unexpected?.source !== 'transfer' || unexpected.transactionHash === null || unexpected.state !== 'unclaimed')
     return;
@@ -81,7 +82,7 @@ async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, 
       transfer.amount === BigInt(amount),
   );
   if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
-  if (isAlone) refuseLarge(chain.network, shown);
+  if (isAlone) refuseLarge(deps, chain.network, shown);
 }
 
 /** The sender of a transfer may be the Collector, in which money would be lost. */

@@ -1,6 +1,7 @@
 import { unlessUnavailable } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 import { askTransfers } from '../../evidence.ts';
@@ -11,9 +12,10 @@ import type { Authorized } from './accept-authorization.ts';
  * endpoint suffices for small amounts at a greater depth, as everywhere. Undefined while no such transaction is shown.
  */
 export async function findInclusion(
-  { db, chains }: { readonly db: Database; readonly chains: Chains },
+  deps: RegistryDeps & { readonly db: Database; readonly chains: Chains },
   { deposit, payer }: Authorized,
 ): Promise<string | undefined> {
+  const { db, chains } = deps;
   const { commitment, network, asset, address, item } = deposit;
   const chain = chains.find(network)?.chain;
   const amount = BigInt(item.amount);
@@ -25,6 +27,6 @@ export async function findInclusion(
     (each) => each.to === address && each.from === payer && each.asset === asset && each.amount === amount,
   );
   if (shown === undefined || !isShown) return undefined;
-  const isEnough = !shown.isAlone || (shown.isFinal && isSmall(chain.network, item));
+  const isEnough = !shown.isAlone || (shown.isFinal && isSmall(deps, chain.network, item));
   return isEnough ? hash : undefined;
 }

@@ -2,6 +2,7 @@ import { takesAuthorizations } from '../../../chains/collectors.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { type Requirement, timeoutS } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
+import type { Log } from '../../../runtime/world.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import { depositAssets } from '../deposit-assets.ts';
 import { type OpenDepositDeps, type OpenedDeposit, openDeposit } from '../open-deposit.ts';
@@ -13,23 +14,32 @@ export const AGENT = { name: 'x402', icon: null } as const;
 
 /**
  * The ways to pay a payment by x402: tokens at par with its price that accept authorizations (EIP-3009), each with the deposit
- * address as payee. The first request creates the addresses. A token whose address is refused is left out, without an effect on the
- * others.
+ * address as payee. The first request creates the addresses. A token whose address is refused or fails is left out, without an effect on the
+ * others. Throws if no token is left.
  */
-export async function listRequirements(deps: OpenDepositDeps, payment: Payment): Promise<readonly Requirement[]> {
+export async function listRequirements(
+  deps: OpenDepositDeps & { readonly log: Log },
+  payment: Payment,
+): Promise<readonly Requirement[]> {
   if ((await readTerms(deps, payment)).isStopped) throw merchantStopped();
   const requirements: Requirement[] = [];
   const refusals: ApiError[] = [];
+  const faults: unknown[] = [];
   for (const { asset } of await depositAssets(deps, payment)) {
     if (domainOf(deps.registry, asset) === undefined) continue;
     const opened = await openDeposit(deps, { payment, asset, buyer: AGENT }).catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      refusals.push(error);
+      if (error instanceof ApiError) {
+        refusals.push(error);
+        return;
+      }
+      faults.push(error);
+      deps.log.error({ err: error, paymentId: payment.id, asset }, 'a token is left out, because it has no address');
     });
     const requirement = opened && requirementOf(deps.registry, opened, payment, deps.world.clock.nowMs());
     if (requirement !== undefined) requirements.push(requirement);
   }
-  if (requirements.length === 0) throw refusals[0] ?? noExecutor();
+  // A fault of ours may pass, so it goes before a refusal.
+  if (requirements.length === 0) throw faults[0] ?? refusals[0] ?? noExecutor();
   return requirements;
 }
 

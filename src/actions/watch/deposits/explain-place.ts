@@ -146,19 +146,18 @@ function isSame(a: StoredMovement, b: StoredMovement): boolean {
 
 /** The highest block that is final for an amount, and whether a single endpoint suffices for it. */
 export async function finalNumberFor(
-  { registry }: RegistryDeps,
+  deps: RegistryDeps,
   { chain }: Pick<Watcher, 'chain'>,
   { heights, finalNumber }: View,
   item: OpenDeposit['item'],
 ): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
-  const asked = registry.asset(item.asset);
-  const { depth, tag } = finalityOf(chain.network, item, asked);
+  const { depth, tag } = finalityOf(deps, chain.network, item);
   const tagged = tag && (await askHeights(chain, (witness) => witness.block(tag)));
   const agreed = Math.min(
     (heights.agreed ?? -1) - depth + 1,
     tagged === undefined ? finalNumber : (tagged.agreed ?? -1),
   );
-  const alone = isSmall(chain.network, item, asked)
+  const alone = isSmall(deps, chain.network, item)
     ? Math.min((heights.alone ?? -1) - LONE_DEPTH_FACTOR * depth + 1, tagged?.agreed ?? tagged?.alone ?? finalNumber)
     : -1;
   const number = Math.min(finalNumber, Math.max(agreed, alone));

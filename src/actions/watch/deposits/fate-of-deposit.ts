@@ -43,7 +43,7 @@ function checkBalance(
   view: FinalBlock,
 ): Promise<boolean> {
   const { chain, block, isAlone } = view;
-  const isAloneEnough = isSmall(chain.network, deposit.item, deps.registry.asset(deposit.item.asset));
+  const isAloneEnough = isSmall(deps, chain.network, deposit.item);
   if (isAlone && !isAloneEnough) return Promise.resolve(false);
   return checkPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
 }
