@@ -7,6 +7,7 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
   page: [
     'chain/deposit-places: listPlaces',
     'chain/deposit-places: listWaitingAt',
+    'chain/deposit-places: lockReleasedPlaces',
     'chain/deposits: lockAllDeposits',
     'chain/own-accounts: lockAllOwnAccounts',
     'mail/mails: lockWaitingLinks',
