@@ -504,6 +504,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'delays the end of no transfer',
   },
   {
+    name: 'disputed transfers are asked about before all others',
+    file: 'src/actions/watch/notice-restore.ts',
+    from: 'memory.turns.claims = claims.length > MAX_PROVED ? memory.turns.claims + MAX_PROVED : 0;',
+    to: 'memory.turns.claims = 0;',
+    test: 'test/e2e/unsaid-restore.test.ts',
+    title: 'is noticed behind transfers about which the endpoints contradict each other',
+  },
+  {
     name: 'nonces of the first relayer come before those of all others',
     file: 'src/store/chain/sends.ts',
     from: 'order by row_number() over (partition by s.signer order by s.nonce), s.signer limit',
