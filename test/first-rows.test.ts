@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { FIRST_ROWS, QUEUES } from './first-rows.ts';
+import { FIRST_IN_MEMORY, FIRST_ROWS, QUEUES } from './first-rows.ts';
 
 const STORE = join(import.meta.dirname, '../src/store');
+
+const SOURCES = join(import.meta.dirname, '../src');
+/** The first rows of a list, up to a named bound. */
+const SLICE = /\.slice\(0, [A-Z][A-Z_]+\)/;
 
 const NAME = /^(?:export )?(?:async )?function (\w+)|^(?:export )?const (\w+)/;
 /** A limit of rows in SQL. One row answers a question; for a function that takes work it is a queue as well. */
@@ -39,8 +43,18 @@ describe('readers of the first rows', () => {
     assert.equal(new Set(known).size, known.length);
   });
 
+  it('in memory are all in the table, and nothing else is', () => {
+    const files = globSync('{actions,workers}/**/*.ts', { cwd: SOURCES }).filter((file) => !file.endsWith('.test.ts'));
+    const slicing = files.filter((file) => SLICE.test(readFileSync(join(SOURCES, file), 'utf8')));
+    assert.deepEqual(
+      slicing.map((file) => file.replace(/\.ts$/, '')).toSorted(),
+      Object.keys(FIRST_IN_MEMORY).toSorted(),
+    );
+  });
+
   it('of work have a test that fills their rounds', () => {
-    const missing = Object.values(QUEUES).filter(([file, title]) => {
+    const inMemory = Object.values(FIRST_IN_MEMORY).filter((each) => typeof each !== 'string');
+    const missing = [...Object.values(QUEUES), ...inMemory].filter(([file, title]) => {
       const text = readFileSync(join(import.meta.dirname, `${file}.test.ts`), 'utf8').replace(/it\(\s+/g, 'it(');
       return !["it('", 'it("', 'it(`'].some((call) => text.includes(call + title));
     });

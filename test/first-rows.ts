@@ -7,6 +7,7 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
   page: [
     'chain/deposit-places: listPlaces',
     'chain/deposit-places: listWaitingAt',
+    'chain/deposit-places: lockReleasedPlaces',
     'chain/deposits: lockAllDeposits',
     'chain/own-accounts: lockAllOwnAccounts',
     'mail/mails: lockWaitingLinks',
@@ -117,6 +118,19 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
 };
 
 type Reason = 'page' | 'shown' | 'taken' | 'enough';
+
+/** Files of actions and workers that take the first rows of a list in memory, each with the reason or the test. */
+export const FIRST_IN_MEMORY: Readonly<Record<string, string | readonly [file: string, title: string]>> = {
+  'actions/books/restore/restore-sweep': 'more than the parts of one sweep',
+  'actions/outgoing/return/check-return': 'the largest sweeps suffice as evidence',
+  'actions/outgoing/return/record-unexpected-transfers': 'alerts; each transfer is stored',
+  'actions/parties/accepted-lists': 'names in a message',
+  'actions/people/sign-in': 'characters of a text',
+  'actions/subject-keys': 'characters of a text',
+  'actions/watch/deposits/explain-place': 'the largest transfers first; the others are proved by the balance or later',
+  'actions/watch/notice-restore': ['e2e/unsaid-restore', 'is noticed behind transfers about which'],
+  'actions/watch/read-events': 'characters of a text',
+};
 
 /** Queues of work, each with the test that fills its rounds with rows that cannot go on. */
 export const QUEUES: Readonly<Record<string, readonly [file: string, title: string]>> = {

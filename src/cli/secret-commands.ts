@@ -16,6 +16,7 @@ import type { Pages } from '../actions/renew-macs.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { importSubjectKeys, retireSubjectKeys } from '../actions/subject-keys.ts';
+import { isOwnRelease, renewReleaseMacs } from '../actions/watch/deposits/released-places.ts';
 import { rewrapEndpointSecrets } from '../actions/webhooks/rewrap-secrets.ts';
 import { ApiError } from '../errors.ts';
 import { WrongSecretError } from '../runtime/secrets.ts';
@@ -61,6 +62,7 @@ const rotate = databaseCommand({
       returns: await renewReturnMacs(pages, keys, { isTrusted: (row) => isLost || isOwnReturn(keys, row), now }),
       destinations: await renewDestinationMacs(pages, keys, (row) => isLost || isOwnDestination(keys, row)),
       deposits: await renewDepositMacs(pages, keys, (row) => isLost || isOwnDeposit(keys, row)),
+      releases: await renewReleaseMacs(pages, keys, (row) => isLost || isOwnRelease(keys, row)),
       accounts: await renewAccountMacs(pages, keys, (row) => isLost || isOwnAccount(keys, row)),
       history: await renewHistory(pages, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(pages, keys, (row) => isLost || isOwnKey(keys, row)),

@@ -103,7 +103,7 @@ const search = databaseCommand({
       const sweepFrom = (each: string) => depositMinimumOn(deps.config, each);
       const actor = operatorOf(deps.config);
       const report = await searchUnexpected(
-        { ...deps, chains, sweepFrom },
+        { ...deps, chains, sweepFrom, rowKeys: await openRowKeys(deps) },
         { paymentId: payment, network, isSweep: sweep, isListed: listed, actor },
       );
       return { json: report, text: searchText(deps.registry, report), exitCode: report.unsearched.length > 0 ? 1 : 0 };

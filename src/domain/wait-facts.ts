@@ -1,6 +1,6 @@
 import type { AlertName } from './alert.ts';
 import type { PaymentStatus } from './payment.ts';
-import type { OutgoingFacts } from './wait-money.ts';
+import type { ListedFacts, OutgoingFacts } from './wait-money.ts';
 
 /** The facts that decide why a payment waits. Times are milliseconds since the epoch. */
 export interface WaitFacts {
@@ -18,6 +18,8 @@ export interface WaitFacts {
   readonly isReorganised: boolean;
   /** The unfinished refund of the payment, or the unfinished payout of its held amount. */
   readonly outgoing: OutgoingFacts | undefined;
+  /** Money at a deposit address that waits for the operator's decision about its sender. */
+  readonly listed: ListedFacts | undefined;
 }
 
 export interface StopFacts {

@@ -21,6 +21,23 @@ export interface OutgoingFacts {
   readonly destination: { readonly heldFromMs: number } | undefined;
 }
 
+/** Money at a deposit address from accounts on the screening list. Nothing of its asset is swept there before an operator decides. */
+export interface ListedFacts {
+  readonly paymentId: string;
+  /** In the form for people, with the network. */
+  readonly amount: string;
+  readonly address: string;
+  readonly sinceMs: number;
+}
+
+export function listedWait({ paymentId, amount, address, sinceMs }: ListedFacts): Wait {
+  return waitFor('listed_sender', {
+    text: `Accounts on the screening list have sent ${amount} to its deposit address ${address}, so the money there is not swept. \`till strays search ${paymentId} --sweep --listed\` sweeps all of it.`,
+    partnerText: 'Money at the deposit address waits until the operator of the gateway has decided about its sender.',
+    sinceMs,
+  });
+}
+
 export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
   return facts.purpose === 'refund' ? refundWait(facts, nowMs) : payoutWait(facts, nowMs);
 }

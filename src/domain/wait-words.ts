@@ -26,6 +26,7 @@ const REASONS = {
   undetermined: 'gateway',
   payout: 'settlement',
   payout_stopped: 'settlement',
+  listed_sender: 'settlement',
   no_destination: 'settlement',
   destination_cooling: 'settlement',
   refund: 'refund',

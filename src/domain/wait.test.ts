@@ -67,6 +67,7 @@ const PROCESSING: WaitFacts = {
   attempts: [DUE],
   isReorganised: false,
   outgoing: undefined,
+  listed: undefined,
 };
 
 const REFUND: OutgoingFacts = {
@@ -87,6 +88,7 @@ function withAlert(name: AlertName, message = 'Something is wrong.'): NetworkFac
 
 const by = (attempt: Partial<AttemptFacts>): Partial<WaitFacts> => ({ attempts: [{ ...DUE, ...attempt }] });
 const seen = (facts: Partial<SeenFacts>, network = BASE) => by({ ...SENT, network, seen: { ...SEEN, ...facts } });
+const LISTED = { paymentId: 'pay_1', amount: '5 USDC on Base', address: '0x1', sinceMs: NOW };
 const money = (outgoing: OutgoingFacts): Partial<WaitFacts> => ({ status: 'succeeded', attempts: [], outgoing });
 
 const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause | undefined, text?: RegExp][] = [
@@ -307,6 +309,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /failed: blocked\./,
   ],
   ['a frozen refund', money({ ...REFUND, stop: 'Every refund is frozen' }), 'refund_stopped', /Every refund is frozen/],
+  [
+    'money of a listed sender at an address of a payment that succeeded',
+    { status: 'succeeded', attempts: [], listed: LISTED },
+    'listed_sender',
+  ],
+  ['money of a listed sender that came too late', { status: 'expired', attempts: [], listed: LISTED }, 'listed_sender'],
   ['a held amount without destination', money(PAYOUT), 'no_destination'],
   [
     'a destination that cools off',

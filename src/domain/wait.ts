@@ -1,7 +1,7 @@
 import type { AlertName } from './alert.ts';
 import { SEND_MARGIN_MS } from './send-plan.ts';
 import type { AlertFacts, AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from './wait-facts.ts';
-import { moneyWait } from './wait-money.ts';
+import { listedWait, moneyWait } from './wait-money.ts';
 import { aboutMs, isoText, type Wait, waitFor } from './wait-words.ts';
 
 /** The reason why the payment waits, and what ends the wait. Undefined if nothing more is to come. */
@@ -14,9 +14,10 @@ export function waitOf(facts: WaitFacts): Wait | undefined {
       return attempt === undefined ? undetermined(facts) : asFarAsKnown(attemptWait(facts, attempt), attempt);
     case 'succeeded':
       if (facts.isReorganised && attempt !== undefined) return asFarAsKnown(attemptWait(facts, attempt), attempt);
+      if (facts.listed !== undefined) return listedWait(facts.listed);
       return facts.outgoing && moneyWait(facts.outgoing, facts.nowMs);
     default:
-      return undefined;
+      return facts.listed && listedWait(facts.listed);
   }
 }
 

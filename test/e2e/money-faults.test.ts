@@ -6,14 +6,20 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
+import { readHistory } from '../../src/actions/oversight/history.ts';
+import { gatherFacts } from '../../src/actions/oversight/wait-facts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
+import { within } from '../../src/actions/renew-macs.ts';
+import { renewReleaseMacs } from '../../src/actions/watch/deposits/released-places.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { waitOf } from '../../src/domain/wait.ts';
 import { depositItemKey, findDeposit, insertDeposit } from '../../src/store/chain/deposits.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
 import { listBalances } from '../../src/store/money/books.ts';
+import { markPositionsOutdated } from '../../src/store/money/positions.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -314,6 +320,50 @@ describe('money that arrives in ways nobody asked for', () => {
       assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
       assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n + 999_999n);
       assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('stops the sweep although somebody has released its address in the database', async () => {
+      scene = await openRefundScene({ screening });
+      const { node, id, address } = await paidBeside(1_000_000n);
+      const release = (mac: string | null) =>
+        command(scene, async (tx, at) => {
+          await tx`update deposit_places set is_released = true, release_mac = ${mac} where payment_id = ${id}`;
+          await markPositionsOutdated(tx, [id], at);
+        });
+      for (const mac of [null, 'forged']) {
+        await release(mac);
+        await scene.live(node, 4);
+        assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      }
+      // A rotation after the loss of a secret trusts all rows, and then the address is swept.
+      const renewed = await command(scene, async (tx, at) => {
+        await markPositionsOutdated(tx, [id], at);
+        return renewReleaseMacs(within(tx), scene, () => true);
+      });
+      assert.equal(renewed, 1);
+      await scene.live(node, 5);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+    });
+
+    it('is named as the reason of the wait, with the command that ends it', async () => {
+      scene = await openRefundScene({ screening });
+      const { node, id, address } = await paidBeside(1_000_000n);
+      const wait = async () => {
+        const facts = { ...scene, db: scene.db.sql, clock: scene.world.clock, settings: {}, asksChain: false };
+        return waitOf(await gatherFacts(facts, await readHistory(scene.db.sql, await scene.payment(id), 100)));
+      };
+      const { cause, reason, text = '', partnerText = '' } = (await wait()) ?? {};
+      assert.deepEqual([cause, reason], ['listed_sender', 'settlement']);
+      assert.match(text, new RegExp(`1\\.00 USDC .*${address}.*till strays search ${id} --sweep --listed`));
+      assert.doesNotMatch(partnerText, new RegExp(`${address}|listed|till `));
+      await searchUnexpected(
+        { ...scene, sweepFrom: () => 1n },
+        { paymentId: id, network: scene.network, isSweep: true, isListed: true, actor: 'Ada' },
+      );
+      assert.equal(await wait(), undefined, 'it is decided');
+      await scene.live(node, 5);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+      assert.equal(await wait(), undefined);
     });
 
     it('stops the sweep until an operator lets the address be swept, which is in the audit log', async () => {

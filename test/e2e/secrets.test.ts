@@ -203,6 +203,7 @@ describe('the secrets of a gateway', () => {
               webhooks: 0,
               destinations: 0,
               deposits: 0,
+              releases: 0,
               mails: 0,
               history: 0,
               keys: 0,

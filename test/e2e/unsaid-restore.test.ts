@@ -4,12 +4,13 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { unfreeze } from '../../src/actions/parties/freeze.ts';
 import { createExpiry } from '../../src/actions/paying/expire-payments.ts';
 import { noticeRestore } from '../../src/actions/watch/notice-restore.ts';
+import type { ChainEvent } from '../../src/chains/chain.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { findUndecidedEvents } from '../../src/store/chain/chain-events.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { copyDatabase, type DatabaseCopy } from '../database-copy.ts';
-import { openRefundScene, type RefundScene } from './refund-scene.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
 const DAY_MS = 86_400_000;
@@ -99,6 +100,47 @@ describe('a gateway that was started after a restore without the word of the ope
     assert.deepEqual([report?.rebuilt.length, report?.unplaced], [1, []]);
     await noticeRestore(node.watchDeps, node.watcher, read);
     assert.deepEqual(await freezes(), []);
+  });
+
+  it('is noticed behind transfers about which the endpoints contradict each other, however many these are', async () => {
+    await scene.paid(node, { isHeld: true });
+    await backUp();
+    const block = await scene.chain.head();
+    await scene.register(scene.payers.newAccount());
+    await scene.live(node);
+    await restore();
+    const collector = scene.chain.collector();
+    assert.ok(collector);
+    // One endpoint shows more transfers of our account than a round asks about, in an earlier place than the forgotten payout.
+    const invented = Array.from({ length: 120 }, (_, index): ChainEvent => {
+      const digits = index.toString(16);
+      return {
+        type: 'paid',
+        block: { number: block.number, hash: block.hash },
+        transactionHash: `0x${digits.padStart(64, 'f')}`,
+        logIndex: 0,
+        collector,
+        commitment: `0x${digits.padStart(64, 'e')}`,
+        subject: '5a'.repeat(16),
+        payer: scene.intermediate,
+        asset: DOLLAR,
+        amount: 990n,
+        fee: 0n,
+        recipient: scene.payers.newAccount(),
+      };
+    });
+    scene.control.lie({ inventedEvents: invented });
+    scene.control.testify(0, { invented });
+    while ((await node.follow()).isBehind);
+    scene.control.beHonest();
+    for (let round = 0; round < 6; round += 1) {
+      scene.control.mine();
+      await node.watch();
+    }
+    const [open] = await scene.db.sql`
+      select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
+    assert.deepEqual(open, { count: 120 }, 'they are disputed');
+    assert.deepEqual(await freezes(), restoredHere());
   });
 
   it('does not count held money that it has forgotten twice', async () => {

@@ -4,15 +4,17 @@ import type { Chains } from '../../chains/chains.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { Network } from '../../chains/network.ts';
 import type { Registry, RegistryDeps } from '../../chains/registry.ts';
+import { fullWeightOf } from '../../chains/weight.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { takesPart } from '../../domain/refund.ts';
 import type { AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from '../../domain/wait-facts.ts';
-import type { OutgoingFacts } from '../../domain/wait-money.ts';
+import type { ListedFacts, OutgoingFacts } from '../../domain/wait-money.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
 import type { AttemptRow, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
+import { findListedMoney } from '../../store/chain/deposit-places.ts';
 import type { Refund } from '../../store/money/refunds.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { type Freeze, listFreezes } from '../../store/parties/freezes.ts';
@@ -73,6 +75,7 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
     attempts: await Promise.all(open.map(factsOf)),
     isReorganised: status === 'succeeded' && own.every(({ state }) => state !== 'paid'),
     outgoing: await outgoingFacts(db, deps.registry, history, freezes),
+    listed: await listedFacts(deps, payment.id),
   };
 }
 
@@ -221,6 +224,15 @@ function merchantStops({ payment, merchant }: History, freezes: readonly Freeze[
 function stopOf({ scope, subject, reason, actor, since }: Freeze, what: string): StopFacts {
   const lift = `till unfreeze ${scope}${subject === '' ? '' : ` ${subject}`} --reason …`;
   return { what, reason, by: actor, sinceMs: since.getTime(), lift };
+}
+
+/** The oldest money of listed senders that is worth a sweep. */
+async function listedFacts({ db, registry }: FactDeps, paymentId: string): Promise<ListedFacts | undefined> {
+  const found = await findListedMoney(db, paymentId);
+  const money = found.find(({ asset, units }) => fullWeightOf(registry.asset(asset), BigInt(units)) >= 1n);
+  if (money === undefined) return undefined;
+  const { asset, units, address, since } = money;
+  return { paymentId, amount: amountText(registry, asset, units), address, sinceMs: since.getTime() };
 }
 
 /** The open refund, or else the held amount that is not paid out. */

@@ -24,17 +24,18 @@ export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promis
 }
 
 /**
- * Watches an address where an operator has found money, and schedules a full check of it. With `isReleased`, money of senders on the
- * screening list stops no sweep of the address any more.
+ * Watches an address where an operator has found money, and schedules a full check of it. With the MAC of a release, money of senders
+ * on the screening list stops no sweep of the address any more.
  */
 export async function searchPlace(
   tx: Tx,
-  { isReleased, ...place }: DepositPlace & { readonly isReleased: boolean },
+  { mac, ...place }: DepositPlace & { readonly mac: string | undefined },
   at: Date,
 ): Promise<void> {
   await insertPlace(tx, place, at);
   await tx`
-    update deposit_places set is_searched = true, is_stale = true, is_released = is_released or ${isReleased}
+    update deposit_places set is_searched = true, is_stale = true, is_released = is_released or ${mac !== undefined},
+      release_mac = coalesce(${mac ?? null}, release_mac)
     where network = ${place.network} and commitment = ${place.commitment}`;
 }
 
@@ -84,12 +85,56 @@ export interface PlaceToCheck extends DepositPlace {
   readonly isSearched: boolean;
 }
 
+export interface ReleasedPlace extends DepositPlace {
+  readonly id: string;
+  readonly mac: string | null;
+}
+
 /** Places of a payment where an operator has released the money of senders on the screening list. */
-export async function listReleasedPlaces(
-  db: Reader,
-  paymentId: string,
-): Promise<Pick<DepositPlace, 'network' | 'commitment'>[]> {
-  return db`select network, commitment from deposit_places where payment_id = ${paymentId} and is_released`;
+export function listReleasedPlaces(db: Reader, paymentId: string): Promise<ReleasedPlace[]> {
+  return db<ReleasedPlace[]>`
+    select ${releaseColumns(db)} from deposit_places p where payment_id = ${paymentId} and is_released`;
+}
+
+/** Locks a page of all releases, ordered by id. */
+export function lockReleasedPlaces(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<ReleasedPlace[]> {
+  return tx<ReleasedPlace[]>`
+    select ${releaseColumns(tx)} from deposit_places p
+    where is_released and network || ' ' || commitment > ${after} order by 1 limit ${limit} for no key update`;
+}
+
+function releaseColumns(db: Reader) {
+  return db`network || ' ' || commitment as id, network, commitment, address, payment_id as "paymentId", release_mac as mac`;
+}
+
+export async function setReleaseMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
+  await tx`
+    update deposit_places p set release_mac = m.mac
+    from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text)
+    where p.network = split_part(m.id, ' ', 1) and p.commitment = split_part(m.id, ' ', 2)`;
+}
+
+/** Money of senders on the screening list that waits at an address of the payment, without a release and without a sweep. */
+export interface ListedMoney {
+  readonly network: string;
+  readonly asset: string;
+  readonly address: string;
+  readonly units: string;
+  readonly since: Date;
+}
+
+export function findListedMoney(db: Reader, paymentId: string): Promise<ListedMoney[]> {
+  return db<ListedMoney[]>`
+    select l.network, l.asset, l.address, sum(l.waiting)::text as units, min(l.held_at) as since
+    from lots l join deposit_places p on p.network = l.network and p.commitment = l.commitment
+    where l.payment_id = ${paymentId} and l.is_screened and l.waiting > 0 and p.release_mac is null and not exists (
+      select from items s
+      where s.subject = l.payment_id and s.network = l.network and s.payer = l.address and s.asset = l.asset
+        and s.purpose = 'sweep' and s.state in ('due', 'sent'))
+    group by l.network, l.asset, l.address order by since, l.asset`;
 }
 
 /** Records a check that could not explain the balance of the place. Other places come first in the next round. */

@@ -10,6 +10,8 @@ import { findLotsOf, type StoredLot } from '../../../store/money/lots.ts';
 import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { releaseMac } from './released-places.ts';
 import { stoppedLots } from './settle-position.ts';
 
 interface MoneyPlace {
@@ -60,7 +62,8 @@ export interface SearchInput {
   readonly actor: string;
 }
 
-type SearchDeps = CommandDeps & { readonly chains: Chains; sweepFrom(network: string): bigint | undefined };
+type SearchDeps = CommandDeps &
+  RowKeyDeps & { readonly chains: Chains; sweepFrom(network: string): bigint | undefined };
 
 /**
  * Searches every network for money at the deposit addresses of a payment: the addresses are the same on all networks. No watcher
@@ -103,9 +106,10 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
 }
 
 /** The money that is not swept, because senders on the screening list have sent a part of it. */
-async function listedPlaces({ db, registry, sweepFrom }: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
+async function listedPlaces(deps: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
+  const { db, registry, sweepFrom } = deps;
   const lots = await findLotsOf(db.sql, [paymentId]);
-  const stopped = await stoppedLots(db.sql, paymentId, lots);
+  const stopped = await stoppedLots(deps, db.sql, paymentId, lots);
   const waiting = lots.filter(({ id, waiting: units }) => stopped.has(id) && units > 0n);
   const isStopping = (some: readonly StoredLot[]) => {
     const [first] = some;
@@ -175,7 +179,8 @@ async function order(
   await command(deps, async (tx, at) => {
     await lockPayments(tx, [paymentId]);
     for (const { network, commitment, address } of money) {
-      await searchPlace(tx, { network, commitment, address, paymentId, isReleased: isListed }, at);
+      const place = { network, commitment, address, paymentId };
+      await searchPlace(tx, { ...place, mac: isListed ? releaseMac(deps, place) : undefined }, at);
     }
     const detail = {
       ...(isListed && { isListed }),

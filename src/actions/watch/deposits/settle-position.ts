@@ -7,7 +7,7 @@ import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
 import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { listPlacesToCheckOf, listReleasedPlaces } from '../../../store/chain/deposit-places.ts';
+import { listPlacesToCheckOf } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
@@ -25,15 +25,17 @@ import { type Reader, savepoint, type Tx } from '../../../store/plumbing/databas
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
 import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
+import { ownReleases } from './released-places.ts';
 import { settleDirect } from './settle-direct.ts';
 
-export interface PositionDeps extends RegistryDeps {
+export interface PositionDeps extends RegistryDeps, RowKeyDeps {
   readonly settings: WatchDeps['settings'];
 }
 
@@ -96,7 +98,7 @@ async function settlePosition(
   await wakeRefunds(tx, paymentId);
   await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
-  const rules = rulesOf(deps, await stoppedLots(tx, paymentId, kept), await findReturningLots(tx, paymentId));
+  const rules = rulesOf(deps, await stoppedLots(deps, tx, paymentId, kept), await findReturningLots(tx, paymentId));
   await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rules) }, at);
 }
 
@@ -199,9 +201,14 @@ function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]
 }
 
 /** The lots of screened senders, which wait for a person unless they are dust. A person may have released their place. */
-export async function stoppedLots(db: Reader, paymentId: string, lots: readonly Lot[]): Promise<ReadonlySet<string>> {
+export async function stoppedLots(
+  deps: RowKeyDeps,
+  db: Reader,
+  paymentId: string,
+  lots: readonly Lot[],
+): Promise<ReadonlySet<string>> {
   const screened = lots.filter(({ isScreened }) => isScreened);
-  const released = screened.length === 0 ? [] : await listReleasedPlaces(db, paymentId);
+  const released = screened.length === 0 ? [] : await ownReleases(deps, db, paymentId);
   const isReleased = ({ network, commitment }: Lot) =>
     released.some((place) => place.network === network && place.commitment === commitment);
   return new Set(screened.filter((lot) => !isReleased(lot)).map(({ id }) => id));
