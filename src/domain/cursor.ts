@@ -21,6 +21,14 @@ export function sealCursor([key]: KeyRing, query: string, position: readonly str
   return Buffer.concat([nonce, cipher.update(payload), cipher.final()]).toString('base64url');
 }
 
+/**
+ * The id that answers show for a row whose number counts the rows of all partners. The same row has the same id until the master
+ * secret is rotated.
+ */
+export function sealNumber(keys: KeyRing, kind: 'audit entry' | 'request', number: string): string {
+  return sealCursor(keys, kind, [number]);
+}
+
 /** Undefined if the gateway did not make the cursor for this query. */
 export function openCursor(keys: KeyRing, query: string, cursor: string): readonly string[] | undefined {
   if (cursor.length > MAX_LENGTH || !/^[\w-]+$/.test(cursor)) return undefined;

@@ -56,7 +56,7 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
     answer: {
       requests: [
         {
-          id: '90412',
+          id: 'mQ2f0Zr6B0nq1lM7yX3c9w4sVtJp8hKd2uEoGi5aTzY',
           at: '2026-02-18T10:02:00.000Z',
           keyId: KEY.id,
           keyLabel: KEY.label,

@@ -115,7 +115,7 @@ export const PEOPLE_SAMPLES: Readonly<Record<string, Sample>> = {
     answer: {
       entries: [
         {
-          id: '1042',
+          id: 'Zr6B0nq1lM7yX3c9w4sVtJp8hKd2uEoGi5aTzYmQ2f0',
           at: '2026-02-18T10:01:00.000Z',
           actor: `person:${PERSON.id}`,
           actorName: PERSON.name,

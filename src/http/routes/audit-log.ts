@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { openCursor, sealCursor, sealNumber } from '../../domain/cursor.ts';
 import { ApiError } from '../../errors.ts';
 import { findKeyLabels } from '../../store/parties/api-keys.ts';
 import { findPersonNames } from '../../store/people/people.ts';
@@ -27,7 +27,7 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
       const last = page.length > limit ? entries.at(-1) : undefined;
       const names = await namesOf(db, entries);
       return {
-        entries: entries.map((entry) => viewEntry(entry, names)),
+        entries: entries.map((entry) => viewEntry(deps, entry, names)),
         nextCursor: last === undefined ? null : sealCursor(deps.cursorKeys, query, [last.id]),
       };
     });
@@ -59,11 +59,12 @@ async function namesOf(db: Reader, entries: readonly StoredAuditEntry[]): Promis
 }
 
 function viewEntry(
+  { cursorKeys }: HttpDeps,
   { id, at, actor, action, subject, detail, origin }: StoredAuditEntry,
   names: ReadonlyMap<string, string>,
 ) {
   return {
-    id,
+    id: sealNumber(cursorKeys, 'audit entry', id),
     at: at.toISOString(),
     actor,
     actorName: names.get(actor) ?? null,

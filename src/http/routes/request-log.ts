@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { openCursor, sealCursor } from '../../domain/cursor.ts';
+import { openCursor, sealCursor, sealNumber } from '../../domain/cursor.ts';
 import { ApiError } from '../../errors.ts';
 import { listApiRequests } from '../../store/parties/api-requests.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -32,7 +32,8 @@ export async function requestLogRoutes(app: App, deps: HttpDeps): Promise<void> 
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return {
-        requests: page.map(({ partnerId: _, mode: __, at, ...rest }) => ({
+        requests: page.map(({ partnerId: _, mode: __, id, at, ...rest }) => ({
+          id: sealNumber(deps.cursorKeys, 'request', id),
           ...rest,
           at: at.toISOString(),
           keyLabel: labels.get(rest.keyId) ?? null,
