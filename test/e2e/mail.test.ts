@@ -197,7 +197,8 @@ describe('mail', () => {
       assert.equal((await ask(id, 'payer@example.com', 'en')).statusCode, 202);
       while (await send());
       const mail = server.received.at(-1);
-      assert.ok(mail?.text.includes(receiptUrl(paying.gateway, id)), mail?.text);
+      assert.ok(mail);
+      assert.ok(mail.text.includes(receiptUrl(paying.gateway, id)), mail.text);
       return mail;
     };
     const order = await mailOf('ORDER-7');
