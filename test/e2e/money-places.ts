@@ -29,8 +29,9 @@ function reasonIn(words: Readonly<Record<(typeof REASONS)[number], string>>, tex
   return REASONS.find((reason) => words[reason] === text) ?? text;
 }
 
-/** Amounts are shown as tokens with six decimals. */
-const unitsIn = (text: string) => String(Math.round(Number(/[\d.]+/.exec(text)?.[0] ?? '0') * 1e6));
+/** The tokens have six decimals, and the coin has 18. */
+const unitsIn = (text: string) =>
+  String(Math.round(Number(/[\d.]+/.exec(text)?.[0] ?? '0') * (text.includes('ETH') ? 1e18 : 1e6)));
 
 export const PLACES: Readonly<Record<string, Place>> = {
   async API(_, id, read) {
@@ -110,7 +111,8 @@ export const PLACES: Readonly<Record<string, Place>> = {
     const { body } = await gateway.call({ url, headers });
     const lines: Json[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
     const own = lines.filter(({ paymentId }) => paymentId === id);
-    const sumOf = (found: readonly Json[]) => found.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
+    const sumOf = (found: readonly Json[]) =>
+      found.reduce((sum, { amount, asset }) => sum + Math.round(amount * (asset.includes('/slip44:') ? 1e18 : 1e6)), 0);
     for (const asset of new Set(own.map((line) => line.asset))) {
       assert.equal(sumOf(own.filter((line) => line.asset === asset)), 0, `the lines of ${id} add up to zero`);
     }

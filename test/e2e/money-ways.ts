@@ -142,6 +142,18 @@ export const WAYS: readonly Way[] = [
     },
   },
   {
+    name: 'late, in coin',
+    paid: '-',
+    late: ['late 1000'],
+    async happen({ scene, end, live }) {
+      const { id, pay } = await scene.offer();
+      await end(id, CANCELLED);
+      pay();
+      await live(3);
+      return id;
+    },
+  },
+  {
     name: 'another token',
     paid: '-',
     late: ['wrong_token 700'],
