@@ -75,7 +75,7 @@ export interface PlaceCheck {
   readonly isAloneEnough: boolean;
 }
 
-/** True if the movements and sweeps explain the balance at the block. Everything up to the block is then proved. */
+/** True if the movements and sweeps explain the balance at the block, and everything up to the block is proved. */
 export async function checkPlace(
   deps: WatchDeps,
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
@@ -102,7 +102,7 @@ export async function checkPlace(
     );
   }
   deps.world.crashPoint?.('deposit.recorded');
-  return true;
+  return found.isWhole;
 }
 
 /**
