@@ -103,7 +103,7 @@ export const OTHER_ACTS = {
   },
   'dust to a deposit address': {
     changes: 'the money of that payment: it counts as a part, and is late money if no more comes',
-    bound: 'addresses take turns; dust is not swept, and is named when it has doubled',
+    bound: 'addresses take turns; final dust is added up once; dust is not swept, and is named when it has doubled',
     test: ENDINGS_TEST,
   },
   'an address opened beside an attempt, and dust to it': {

@@ -29,6 +29,23 @@ export function spyOnStatements(db: Database, inspect: (statement: Sent, tx: Tx)
   return () => void Object.assign(db, { begin });
 }
 
+/** Calls `inspect` before each statement outside of transactions is sent. Returns a function that ends it. */
+export function spyOnReads(db: Database, inspect: (statement: Sent) => Promise<void> | void): () => void {
+  const { sql } = db;
+  const spied = new Proxy(sql, {
+    apply(target, self, input) {
+      const statement = Reflect.apply(target, self, input) as Sent;
+      const send: Sent['then'] = async (onRows, onError) => {
+        await inspect(statement);
+        return Statement.prototype.then.call(statement, onRows, onError) as never;
+      };
+      return Object.defineProperty(statement, 'then', { value: send });
+    },
+  });
+  Object.assign(db, { sql: spied });
+  return () => void Object.assign(db, { sql });
+}
+
 /** The text of a statement without its parts and values. */
 export function headOf({ parts }: Sent): string {
   return parts.join('?').trim().replace(/\s+/g, ' ');

@@ -2,17 +2,27 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import type { ChainEvent } from '../../src/chains/chain.ts';
+import { searchPlace } from '../../src/store/chain/deposit-places.ts';
+import { findDepositProgress, isPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
-import { listProvedMovements } from '../../src/store/chain/movements.ts';
+import { listProvedMovements } from '../../src/store/chain/place-checkpoints.ts';
+import { findLotsOf } from '../../src/store/money/lots.ts';
+import { walkDust } from '../money/walk-dust.ts';
 import { nodesOf, planOf } from '../query-plan.ts';
+import { costOf } from '../rows-read.ts';
 import { seeded } from '../simulation/seeded.ts';
 import { headOf, spyOnStatements } from '../spied-statements.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
+
+type Deposit = Awaited<ReturnType<RefundScene['deposit']>>;
 
 const DAY_MS = 86_400_000;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 /** Rows of others. A scan of a table of so many takes longer than an index, so that the planner avoids it. */
 const OTHERS = 5_000;
+
+/** The rows of `movements` that a round may read for an address. */
+const MOST_ROWS = 40;
 
 /** Work that strangers and endpoints can cause. It must not grow by a transaction or a question for each of their acts. */
 describe('the work of a watcher', () => {
@@ -122,7 +132,7 @@ describe('the work of a watcher', () => {
   it('adds thousands of dust transfers up in the database, as a walk over all of them would', async () => {
     scene = await openRefundScene({ watching: { toleranceBasisPoints: () => 0 } });
     const node = await scene.newNode();
-    const { id, commitment, send } = await scene.deposit();
+    const { id, commitment, address, send } = await scene.deposit();
     send(1n);
     await scene.live(node, 2);
     const random = seeded(7);
@@ -140,8 +150,8 @@ describe('the work of a watcher', () => {
       amount: random.chance(0.002) ? 1_000 : random.between(1, 40),
       isScreened: random.chance(0.1),
     }));
-    await command(scene, async (tx) => {
-      await tx.unsafe('set local session_replication_role = replica');
+    await command(scene, async (tx, at) => {
+      await searchPlace(tx, { network: 'eip155:8453', commitment, address, paymentId: id, isReleased: false }, at);
       await tx`delete from movements where payment_id = ${id}`;
       await tx`
         insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
@@ -151,22 +161,86 @@ describe('the work of a watcher', () => {
         from jsonb_to_recordset(${tx.json(made as never)}) as m(network text, "transactionHash" text, "logIndex" int,
           "blockNumber" bigint, at timestamptz, asset text, amount numeric, "isScreened" boolean)`;
     });
-    const walked: { transactionHash: string; amount: bigint }[] = [];
-    const last = new Map<string, { transactionHash: string; amount: bigint } | undefined>();
-    for (const { network, asset, isScreened, at, transactionHash, amount } of made) {
-      const line = [network, asset, isScreened, at <= deadline].join(' ');
-      const isDust = BigInt(amount) < (dustBelow[asset] ?? 0n);
-      const before = isDust ? last.get(line) : undefined;
-      if (before !== undefined) before.amount += BigInt(amount);
-      else walked.push({ transactionHash, amount: BigInt(amount) });
-      if (before === undefined) last.set(line, isDust ? walked.at(-1) : undefined);
-    }
+    const movements = made.map((each) => ({ ...each, commitment, amount: `${each.amount}`, source: 'log' as const }));
     const listed = await listProvedMovements(scene.db.sql, id, dustBelow);
     assert.deepEqual(
       listed.map(({ transactionHash, amount }) => ({ transactionHash, amount: BigInt(amount) })),
-      walked,
+      walkDust(movements, dustBelow, deadline),
     );
     assert.ok(listed.length < 100, `the fold gets ${listed.length} facts`);
+  });
+
+  describe('for an address with dust', () => {
+    /** Transfers of one unit to the address, in blocks that are final and were looked at. */
+    async function addDust(deposit: Deposit, count: number): Promise<void> {
+      const { id, commitment, address } = deposit;
+      const other = await scene.deposit();
+      const { number } = await scene.chain.head();
+      const nowMs = scene.nowMs();
+      await command(scene, async (tx) => {
+        // The other addresses have no rows of their own.
+        await tx.unsafe('set local session_replication_role = replica');
+        await tx`
+          insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id,
+            asset, sender, amount, is_screened, is_proved)
+          select ${scene.network}, '0x' || n, n, ${number} * n / ${count}::int, '', ${new Date(nowMs - 10_000)}::timestamptz
+            + n * interval '1 ms', ${commitment}, ${id}, ${DOLLAR}, 'anybody', 1, false, true
+          from generate_series(1, ${count}::int) n`;
+        // Of other payments, so that a scan of the table takes longer than an index.
+        await tx`
+          insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id,
+            asset, sender, amount, is_screened, is_proved)
+          select ${scene.network}, '0xother' || n, n, ${number}, '', ${new Date(nowMs)}, 'other' || n, ${other.id}, ${DOLLAR},
+            'anybody', 1, false, true
+          from generate_series(1, ${OTHERS}::int) n`;
+      });
+      await command(scene, (tx) => tx.unsafe('analyze movements'));
+      scene.control.setBalance(address, DOLLAR, scene.control.balanceOf(address, DOLLAR) + BigInt(count));
+    }
+
+    /** With so much dust, what one more transfer costs, a look of the payer at the page, and the end of the payment. */
+    async function costsAt(count: number) {
+      scene = await openRefundScene();
+      const node = await scene.newNode();
+      const deposit = await scene.deposit({ amount: 1_000_000n });
+      deposit.send(1n);
+      await node.turn(2);
+      await addDust(deposit, count);
+      // The first look adds the dust up.
+      for (let looks = 0; looks < 2; looks += 1) {
+        deposit.send(1n);
+        await node.turn(2);
+      }
+      const look = await costOf(scene.db, 'movements', async () => {
+        deposit.send(1n);
+        await node.turn();
+      });
+      const { commitment, item } = deposit;
+      const asked = { commitment, network: scene.network, asset: DOLLAR, asked: '9' };
+      const page = await costOf(scene.db, 'movements', async () => {
+        await isPaidInto(scene.db.sql, deposit.id);
+        await findDepositProgress(scene.db.sql, { ...asked, deadline: new Date(item.deadlineS * 1_000) });
+      });
+      const lots = await findLotsOf(scene.db.sql, [deposit.id]);
+      const known = lots.reduce((sum, { amount }) => sum + amount, 0n);
+      assert.equal(known, BigInt(count + 4));
+      scene.pass(20 * 60_000);
+      const end = await costOf(scene.db, 'movements', () => node.turn(2));
+      assert.equal(await scene.status(deposit.id), 'expired');
+      await scene.close();
+      return { look, page, end };
+    }
+
+    it('reads as few transfers at 5,000 as at 500', async () => {
+      const few = await costsAt(500);
+      const many = await costsAt(5_000);
+      for (const step of ['look', 'page', 'end'] as const) {
+        const [some, more] = [few[step], many[step]];
+        assert.ok(some.rows > 0 && some.rows <= MOST_ROWS, some.readers.join('\n'));
+        assert.ok(more.rows <= MOST_ROWS, more.readers.join('\n'));
+        assert.equal(more.statements, some.statements);
+      }
+    });
   });
 
   it('remembers no address for longer than it is watched', async () => {

@@ -88,6 +88,32 @@ describe('a deposit address that gets what it did not ask for', () => {
     await isReconciled();
   });
 
+  it('counts every transfer of thirty in a block, although the balance is more than their sum', async () => {
+    await open();
+    const { id, address, send } = await scene.deposit({ amount: 3_050n });
+    const node = await scene.newNode();
+    scene.control.setBalance(address, USDC, 50n);
+    for (let count = 0; count < 30; count += 1) send(100n);
+    await node.turn(4);
+    assert.equal(await scene.status(id), 'succeeded');
+    await node.turn(2);
+    await isReconciled();
+  });
+
+  it('is paid by sixty transfers that were read after its deadline, although the balance is more than their sum', async () => {
+    await open();
+    const { id, address, send } = await scene.deposit({ amount: 6_050n });
+    const node = await scene.newNode();
+    await node.turn();
+    scene.control.setBalance(address, USDC, 50n);
+    for (let count = 0; count < 60; count += 1) send(100n);
+    scene.control.mine();
+    scene.pass(16 * MINUTE_MS);
+    await node.turn(8);
+    assert.equal(await scene.status(id), 'succeeded');
+    await isReconciled();
+  });
+
   it('takes transfers of nothing for nothing', async () => {
     await open();
     const { id, send } = await scene.deposit();

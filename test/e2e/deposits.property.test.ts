@@ -73,7 +73,7 @@ describe('payments by all ways, with faults', () => {
 
 async function run(steps: readonly Step[]): Promise<void> {
   // A reorg of the steps never reaches a final block.
-  const scene = await openBooksScene({ depth: 4, watching: { sweepFrom: () => 0n } });
+  const scene = await openBooksScene({ depth: 4, watching: { sweepFrom: () => 0n, movementsPerCheckpoint: 1 } });
   try {
     let node = await scene.newNode();
     const addresses: Awaited<ReturnType<typeof scene.deposit>>[] = [];

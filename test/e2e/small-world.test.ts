@@ -116,7 +116,7 @@ describe('histories of a small world, through the store and the chain', () => {
 });
 
 async function happen(names: readonly string[], targets: readonly number[], steps: string[]): Promise<void> {
-  const scene = await openRefundScene({ depth: 3, watching: { sweepFrom: () => 0n } });
+  const scene = await openRefundScene({ depth: 3, watching: { sweepFrom: () => 0n, movementsPerCheckpoint: 1 } });
   try {
     const node = await scene.newNode();
     await scene.live(node, 1);

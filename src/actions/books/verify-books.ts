@@ -1,4 +1,5 @@
 import { entryHash, firstHash } from '../../domain/book-chain.ts';
+import { findWrongCheckpoints } from '../../store/chain/place-checkpoints.ts';
 import {
   countUnsealed,
   findHead,
@@ -23,7 +24,7 @@ const PAGE = 1_000;
 /** Bounds the report: a hundred differences are as useful as thousands. */
 const MAX_PROBLEMS = 100;
 
-/** Recomputes every hash and every balance. Names every changed entry. */
+/** Recomputes every hash, every balance and every checkpoint of movements. Names every changed entry. */
 export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
   const reports: BooksReport[] = [];
   for (const network of await listBookNetworks(db)) reports.push(await verifyNetwork(db, network));
@@ -41,16 +42,20 @@ async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> 
     problems.push(`The last entry, ${head.sequence}, does not have the hash that was noted for it.`);
   }
   // Each comparison is one statement, and therefore one snapshot.
-  const [balances, inFlight, unsealed] = await Promise.all([
+  const [balances, inFlight, unsealed, checkpoints] = await Promise.all([
     findWrongBalances(db, network),
     findWrongInFlight(db, network),
     countUnsealed(db, network),
+    findWrongCheckpoints(db, network, MAX_PROBLEMS),
   ]);
   for (const { account, asset, kept, computed } of balances) {
     problems.push(`The balance of ${account} in ${asset} is kept as ${kept}, but its entries add up to ${computed}.`);
   }
   for (const { asset, booked, items } of inFlight) {
     problems.push(`In flight in ${asset} are ${booked} by the books, and ${items} by the items.`);
+  }
+  for (const { address, paymentId } of checkpoints) {
+    problems.push(`The checkpoint of the deposit address ${address} of ${paymentId} is not the sum of its transfers.`);
   }
   return { network, sealed: chain.sequence, head: chain.hash, unsealed, problems };
 }

@@ -29,6 +29,8 @@ export interface WatchSettings {
   toleranceBasisPoints?(): number;
   /** The maximum number of payments, outgoing items, deposit addresses and events in a round; 500 if undefined. */
   readonly mostPerRound?: number;
+  /** The number of movements to an address that are added up in a checkpoint at once; 100 if undefined. */
+  readonly movementsPerCheckpoint?: number;
 }
 
 export function mostPerRound({ settings }: WatchDeps): number {

@@ -142,7 +142,7 @@ export async function postponePlace(tx: Tx, { network, commitment }: DepositPlac
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 
-/** Records that movements and sweeps explain the balance up to that block. Later movements require another check. */
+/** Records that movements and sweeps explain the balance up to that block. Movements that are not proved yet require another check. */
 export async function putChecked(
   tx: Tx,
   { network, commitment }: DepositPlace,
@@ -151,8 +151,7 @@ export async function putChecked(
   await tx`
     update deposit_places
     set checked_block = ${block}, looked_at = ${at}, is_stale = exists (
-      select from movements m
-      where m.network = ${network} and m.commitment = ${commitment} and m.block_number > ${block})
+      select from movements m where m.network = ${network} and m.commitment = ${commitment} and not m.is_proved)
     where network = ${network} and commitment = ${commitment}`;
 }
 

@@ -1,10 +1,11 @@
 import type { Reader } from '../plumbing/database.ts';
 import { listMovements, type StoredMovement } from './movements.ts';
+import { sumsAt } from './place-checkpoints.ts';
 
 /** The money at a deposit address as the payer sees it, at any depth. It was read from one endpoint, so it proves nothing. */
 export interface DepositProgress {
   readonly arrived: bigint;
-  /** The depth of the block in which enough had arrived, counting that block. 0 while some is missing. */
+  /** The depth of the block in which enough had arrived, counting that block; of final money, at least that. 0 while some is missing. */
   readonly confirmed: number;
 }
 
@@ -24,19 +25,18 @@ export async function findDepositProgress(
       coalesce((select read_number from deposit_cursors where network = ${network}) + 1
         - min(block_number) filter (where total >= ${asked}::numeric), 0)::text as confirmed
     from (
-      select block_number, sum(amount) over (order by block_number, log_index) as total from movements
-      where commitment = ${commitment} and network = ${network} and asset = ${asset} and not is_screened
-        and at <= ${deadline}
+      select block_number, sum(units) over (order by block_number, log_index) as total
+      from (${sumsAt(db, { network, commitment })}) known
+      where asset = ${asset} and not is_screened and at <= ${deadline}
     ) counted`;
   return { arrived: BigInt(row?.arrived ?? '0'), confirmed: Math.max(0, Number(row?.confirmed ?? 0)) };
 }
 
 /** The units that count for the payment, at any depth. */
-export async function sumCounting(db: Reader, ask: DepositAsk): Promise<bigint> {
+export async function sumCounting(db: Reader, { asset, deadline, ...place }: DepositAsk): Promise<bigint> {
   const [row] = await db<{ units: string }[]>`
-    select coalesce(sum(amount), 0)::text as units from movements
-    where commitment = ${ask.commitment} and network = ${ask.network} and asset = ${ask.asset} and not is_screened
-      and at <= ${ask.deadline}`;
+    select coalesce(sum(units), 0)::text as units from (${sumsAt(db, place)}) known
+    where asset = ${asset} and not is_screened and at <= ${deadline}`;
   return BigInt(row?.units ?? '0');
 }
 
@@ -109,8 +109,7 @@ export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean
   const rows = await db`
     select from deposits d join items i on i.commitment = d.item
     where d.payment_id = ${paymentId} and i.amount <= (
-      select sum(m.amount) from movements m
-      where m.commitment = d.commitment and m.network = d.network and m.asset = d.asset and not m.is_screened
-        and m.source <> 'loss' and m.at <= i.deadline)`;
+      select sum(m.units) from (${sumsAt(db, { network: db`d.network`, commitment: db`d.commitment` })}) m
+      where m.asset = d.asset and not m.is_screened and m.source <> 'loss' and m.at <= i.deadline)`;
   return rows.length > 0;
 }

@@ -137,63 +137,6 @@ export async function listUnproved(
   return rows.map(readMovement);
 }
 
-/** The totals that logs show for an address up to a block, by asset. */
-export async function sumMovements(
-  db: Reader,
-  { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
-): Promise<Map<string, bigint>> {
-  const rows = await db<{ asset: string; units: string }[]>`
-    select asset, sum(amount)::text as units from movements
-    where network = ${network} and commitment = ${commitment} and block_number <= ${upTo} and source = 'log' group by asset`;
-  return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
-}
-
-/**
- * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements
- * below `dustBelow` at one address become one movement with the key of the first, because anybody may send a hundred thousand of
- * them.
- */
-export async function listProvedMovements(
-  db: Reader,
-  paymentId: string,
-  dustBelow: Readonly<Record<string, bigint>> = {},
-): Promise<StoredMovement[]> {
-  const dust = Object.entries(dustBelow).map(([asset, units]) => ({ asset, units: units.toString() }));
-  const rows = await db<(MovementRow & { readonly total: string })[]>`
-    with known as (
-      select m.ctid as place, m.at, m.block_number, m.log_index, m.amount, m.amount < coalesce(d.units, 0) as is_dust,
-        concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source, m.at <= i.deadline) collate "C" as line
-      from movements m
-      join lateral (select deadline from items i where i.commitment = m.commitment limit 1) i on true
-      left join jsonb_to_recordset(${db.json(dust)}) as d(asset text, units numeric) on d.asset = m.asset
-      where m.payment_id = ${paymentId} and m.is_proved
-    ), ordered as (
-      select place, line, is_dust, amount,
-        is_dust and coalesce(lag(is_dust) over movements_before, false) as goes_on,
-        is_dust and coalesce(lead(is_dust) over movements_before, false) as is_followed,
-        count(*) filter (where not is_dust) over movements_before as cluster,
-        sum(amount) over movements_before as units
-      from known
-      window movements_before as (
-        partition by line order by at, block_number, log_index rows between unbounded preceding and current row)
-    ), ends as (
-      select * from ordered where not (goes_on and is_followed)
-    ), summed as (
-      select f.place, l.units - f.units + f.amount as total
-      from ends f join ends l on l.line = f.line and l.cluster = f.cluster and l.is_dust = f.is_dust
-      where not f.goes_on and not l.is_followed
-    )
-    select ${movementColumns(db)}, total::text as total from summed join movements m on m.ctid = summed.place
-    order by at, network, block_number, log_index`;
-  return rows.map(({ total, ...row }) => readMovement({ ...row, amount: total }));
-}
-
-export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
-  const rows = await db<{ asset: string }[]>`
-    select distinct asset from movements where payment_id = ${paymentId} and is_proved order by asset`;
-  return rows.map(({ asset }) => asset);
-}
-
 /** The largest movements of an asset to a deposit address, at any depth. Anybody may send thousands of small movements. */
 export async function listMovements(
   db: Reader,
@@ -206,15 +149,15 @@ export async function listMovements(
   return rows.map(readMovement);
 }
 
-type MovementRow = Omit<StoredMovement, 'blockNumber'> & { readonly blockNumber: string };
+export type MovementRow = Omit<StoredMovement, 'blockNumber'> & { readonly blockNumber: string };
 
-function movementColumns(db: Reader) {
+export function movementColumns(db: Reader) {
   return db`network, transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
     block_hash as "blockHash", at, commitment, payment_id as "paymentId", asset, sender, amount::text as amount,
     is_screened as "isScreened", source, is_proved as "isProved"`;
 }
 
-const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
+export const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
 
 /** Marks addresses to be checked in the next round of the network. */
 export async function markPlacesToCheck(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {

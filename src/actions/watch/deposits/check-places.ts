@@ -10,13 +10,8 @@ import {
   putChecked,
 } from '../../../store/chain/deposit-places.ts';
 import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
-import {
-  deleteMovements,
-  deleteResidual,
-  proveMovements,
-  putResidual,
-  sumMovements,
-} from '../../../store/chain/movements.ts';
+import { deleteMovements, deleteResidual, proveMovements, putResidual } from '../../../store/chain/movements.ts';
+import { isCheckpointDue, putCheckpoint, sumMovements } from '../../../store/chain/place-checkpoints.ts';
 import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -26,6 +21,10 @@ import { commandOfLeader } from '../../lease.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
 import { noticeDeposit } from './notice-deposit.ts';
+import { dustLimitsOf } from './read-position.ts';
+
+/** A look at an address reads at most this many movements that no checkpoint has added up, besides the new ones. */
+const PER_CHECKPOINT = 100;
 
 /**
  * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the
@@ -75,7 +74,7 @@ export interface PlaceCheck {
   readonly isAloneEnough: boolean;
 }
 
-/** True if the movements and sweeps explain the balance at the block. Everything up to the block is then proved. */
+/** True if the movements and sweeps explain the balance at the block, and everything up to the block is proved. */
 export async function checkPlace(
   deps: WatchDeps,
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
@@ -93,6 +92,9 @@ export async function checkPlace(
     if (found.refuted.length > 0) await deleteMovements(tx, place.network, found.refuted);
     await explainRest(tx, deps.registry, { place, deposit, found }, at);
     await putChecked(tx, place, { block: number, at });
+    if (await isCheckpointDue(tx, place, deps.settings.movementsPerCheckpoint ?? PER_CHECKPOINT)) {
+      await putCheckpoint(tx, place, await dustLimitsOf(tx, deps.registry, place.paymentId));
+    }
     await markPositionsOutdated(tx, [place.paymentId], at);
   });
   for (const { transactionHash: transaction, logIndex } of found.refuted) {
@@ -102,7 +104,7 @@ export async function checkPlace(
     );
   }
   deps.world.crashPoint?.('deposit.recorded');
-  return true;
+  return found.isWhole;
 }
 
 /**

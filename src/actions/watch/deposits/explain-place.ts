@@ -4,7 +4,8 @@ import type { RegistryDeps } from '../../../chains/registry.ts';
 import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
 import { type DepositPlace, sumSweeps } from '../../../store/chain/deposit-places.ts';
 import type { OpenDeposit } from '../../../store/chain/deposits.ts';
-import { listUnproved, type StoredMovement, sumMovements } from '../../../store/chain/movements.ts';
+import { listUnproved, type StoredMovement } from '../../../store/chain/movements.ts';
+import { sumMovements } from '../../../store/chain/place-checkpoints.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { askHeights, askWitnesses, blockKey, describeStatements } from '../../evidence.ts';
 import type { View, Watcher } from '../watcher.ts';
@@ -24,6 +25,8 @@ export interface Explained {
   /** Movements that are proved now, and movements that enough endpoints deny. */
   readonly proved: readonly StoredMovement[];
   readonly refuted: readonly StoredMovement[];
+  /** True if no other movement is left to be proved. Otherwise the next checks go on. */
+  readonly isWhole: boolean;
   /** By asset: the balance minus all listed movements and sweeps. Negative if money has left without a sweep. */
   readonly unlisted: ReadonlyMap<string, bigint>;
 }
@@ -78,9 +81,18 @@ export async function explainPlace(
     }),
   );
   const isExact = [...unlisted.values()].every((units) => units === 0n);
-  const rest = isExact && unproved.length > MAX_RECEIPTS ? await listUnproved(db, { ...at, limit: MAX_REST }) : [];
+  const hasMore = unproved.length > MAX_RECEIPTS;
+  const rest = isExact && hasMore ? await listUnproved(db, { ...at, limit: MAX_REST }) : [];
   const others = rest.filter((each) => !named.some((one) => isSame(one, each)));
-  return { is: 'known', block, isAlone: finding.is === 'alone', proved: [...proved, ...others], refuted, unlisted };
+  return {
+    is: 'known',
+    block,
+    isAlone: finding.is === 'alone',
+    proved: [...proved, ...others],
+    refuted,
+    isWhole: !hasMore || (isExact && rest.length < MAX_REST),
+    unlisted,
+  };
 }
 
 /** The maximum number of small movements that one check proves at once. */

@@ -6,11 +6,10 @@ import { isFinal } from '../../../domain/payment.ts';
 import { sumCounting } from '../../../store/chain/deposit-progress.ts';
 import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
-import { listProvedMovements } from '../../../store/chain/movements.ts';
 import type { ReportedBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 import { checkPlace } from './check-places.ts';
-import { withoutLosses } from './read-position.ts';
+import { arrivalsOf, dustLimitsOf } from './read-position.ts';
 
 type FinalBlock = ReportedBlock & { readonly chain: Chain };
 
@@ -53,7 +52,8 @@ async function countedOf(
   deps: WatchDeps,
   { paymentId, network, commitment, asset, item }: OpenDeposit,
 ): Promise<bigint> {
-  const proved = withoutLosses(await listProvedMovements(deps.db.sql, paymentId));
+  const { sql } = deps.db;
+  const proved = await arrivalsOf(sql, paymentId, await dustLimitsOf(sql, deps.registry, paymentId));
   return proved
     .filter((each) => each.network === network && each.commitment === commitment && each.asset === asset)
     .filter(({ isScreened, at }) => !isScreened && at <= item.deadline)

@@ -6,8 +6,9 @@ import type { PaymentTerms, Way } from '../../../domain/money/terms.ts';
 import { listFactsOf } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import { findItemsOf, type StoredItem } from '../../../store/chain/items.ts';
-import { listMovedAssets, listProvedMovements, type StoredMovement } from '../../../store/chain/movements.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
+import type { StoredMovement } from '../../../store/chain/movements.ts';
+import { type DustLimits, listMovedAssets, listProvedMovements } from '../../../store/chain/place-checkpoints.ts';
+import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 
 /** All stored facts that decide about the money of a payment: its terms, and the movements and events of the chain. */
 export interface PositionFacts {
@@ -25,9 +26,8 @@ export async function readPosition(
 ): Promise<PositionFacts> {
   const deposits = await listDepositsOf(tx, id);
   const items = (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method));
-  const assets = await listMovedAssets(tx, id);
-  const dustBelow = Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));
-  const movements = withoutLosses(await listProvedMovements(tx, id, dustBelow));
+  const dustBelow = await dustLimitsOf(tx, registry, id);
+  const movements = await arrivalsOf(tx, id, dustBelow);
   const addresses = new Map(deposits.map(({ commitment, address }) => [commitment, address]));
   const events = await listFactsOf(tx, [...addresses.keys(), ...items.map(({ commitment }) => commitment)]);
   const timeAt = timesOf(movements);
@@ -52,8 +52,19 @@ export async function readPosition(
   return { terms, facts: facts.filter(({ asset }) => registry.asset(asset) !== undefined), deposits };
 }
 
+/** For each asset that has arrived for a payment: less than a token is dust. */
+export async function dustLimitsOf(db: Reader, registry: Registry, paymentId: string): Promise<DustLimits> {
+  const assets = await listMovedAssets(db, paymentId);
+  return Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));
+}
+
+/** The proved money that has arrived for a payment, with the dust added up. */
+export async function arrivalsOf(db: Reader, paymentId: string, dustBelow: DustLimits): Promise<StoredMovement[]> {
+  return withoutLosses(await listProvedMovements(db, paymentId, dustBelow));
+}
+
 /** Subtracts losses from the last money at their address, because money that is not there does not count. */
-export function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
+function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
   const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
   const lost = new Map<string, bigint>();
   for (const each of movements.filter(({ source }) => source === 'loss')) {

@@ -1,0 +1,217 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { DepositPlace } from './deposit-places.ts';
+import { type MovementRow, movementColumns, readMovement, type StoredMovement } from './movements.ts';
+
+/**
+ * Reads of the movements of deposit addresses that cost a bounded number of rows, however many transfers of dust somebody has sent.
+ * A checkpoint has the movements of an address up to a time, with the dust added up; the rest is read one by one. Checkpoints follow
+ * from the movements alone. A trigger deletes the checkpoint of a movement that is changed, so code that writes movements does not
+ * know of them.
+ */
+
+type Place = Pick<DepositPlace, 'network' | 'commitment'>;
+
+/** For each asset, the amount below which a movement is dust. */
+export type DustLimits = Readonly<Record<string, bigint>>;
+
+/**
+ * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements
+ * below `dustBelow` at one address become one movement with the key of the first, because anybody may send a hundred thousand of
+ * them.
+ */
+export async function listProvedMovements(
+  db: Reader,
+  paymentId: string,
+  dustBelow: DustLimits = {},
+): Promise<StoredMovement[]> {
+  const limits = limitsJson(db, dustBelow);
+  const movements = db`
+    ${checkpointed(db)} where c.payment_id = ${paymentId} and c.dust_below <@ ${limits}
+    union all
+    select ${single(db, limits)} from deposit_places p
+    left join place_checkpoints c on c.network = p.network and c.commitment = p.commitment and c.dust_below <@ ${limits}
+    cross join lateral (
+      select m.ctid as place, * from movements m
+      where m.network = p.network and m.commitment = p.commitment and m.at > coalesce(c.up_to, '-infinity') and m.is_proved
+      offset 0
+    ) m
+    where p.payment_id = ${paymentId}`;
+  const rows = await db<(MovementRow & { readonly units: string })[]>`
+    select ${movementColumns(db)}, units::text as units from (${addUp(db, movements)}) summed
+    order by at, network, block_number, log_index`;
+  return rows.map(({ units, ...row }) => readMovement({ ...row, amount: units }));
+}
+
+/** The assets of the proved movements of a payment. */
+export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
+  const rows = await db<{ asset: string }[]>`
+    select jsonb_object_keys(dust_below) as asset from place_checkpoints where payment_id = ${paymentId}
+    union
+    select m.asset from deposit_places p
+    left join place_checkpoints c on c.network = p.network and c.commitment = p.commitment
+    cross join lateral (
+      select m.asset from movements m
+      where m.network = p.network and m.commitment = p.commitment and m.at > coalesce(c.up_to, '-infinity') and m.is_proved
+      offset 0
+    ) m
+    where p.payment_id = ${paymentId} order by asset`;
+  return rows.map(({ asset }) => asset);
+}
+
+/** The totals that logs show for an address up to a block, by asset. */
+export async function sumMovements(
+  db: Reader,
+  { upTo, ...place }: Place & { readonly upTo: number },
+): Promise<Map<string, bigint>> {
+  const rows = await db<{ asset: string; units: string }[]>`
+    select asset, sum(units)::text as units from (${sumsAt(db, place, upTo)}) known
+    where block_number <= ${upTo} and source = 'log' group by asset`;
+  return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
+}
+
+/** True if that many proved movements have come since the checkpoint of the address. */
+export async function isCheckpointDue(db: Reader, { network, commitment }: Place, count: number): Promise<boolean> {
+  const rows = await db`
+    select from movements
+    where network = ${network} and commitment = ${commitment} and at > ${lastTime(db, { network, commitment })} and is_proved
+    limit ${count}`;
+  return rows.length >= count;
+}
+
+/**
+ * Adds the proved movements of an address up, as far as none before them is unproved. The transaction must have changed the row of
+ * the place before: writers of movements wait for it. The limits contain all assets of `listMovedAssets`.
+ */
+export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: DepositPlace, dustBelow: DustLimits) {
+  const limits = limitsJson(tx, dustBelow);
+  await tx`
+    delete from place_checkpoints
+    where network = ${network} and commitment = ${commitment} and not dust_below <@ ${limits}`;
+  const since = lastTime(tx, { network, commitment });
+  const movements = tx`
+    ${checkpointed(tx)} where c.network = ${network} and c.commitment = ${commitment}
+    union all
+    select ${single(tx, limits)} from (
+      select m.ctid as place, * from movements m
+      where m.network = ${network} and m.commitment = ${commitment} and m.at > ${since} and m.at <= last.up_to
+    ) m`;
+  await tx`
+    insert into place_checkpoints (network, commitment, payment_id, up_to, block_number, dust_below, sums)
+    select ${network}, ${commitment}, ${paymentId}, last.up_to, last.block_number, ${limits}, ${sumsOf(tx, movements)}
+    from (
+      select max(at) as up_to, max(block_number) as block_number from movements
+      where network = ${network} and commitment = ${commitment} and at > ${since} and is_proved
+        and at < coalesce((
+          select min(at) from movements where network = ${network} and commitment = ${commitment} and not is_proved), 'infinity')
+    ) last
+    where last.up_to is not null
+    on conflict (network, commitment) do update
+    set up_to = excluded.up_to, block_number = greatest(place_checkpoints.block_number, excluded.block_number),
+      dust_below = excluded.dust_below, sums = excluded.sums`;
+}
+
+/** The addresses whose checkpoint is not the sum of their movements. One statement, and therefore one snapshot. */
+export async function findWrongCheckpoints(
+  db: Reader,
+  network: string,
+  limit: number,
+): Promise<{ readonly address: string; readonly paymentId: string }[]> {
+  const movements = db`
+    select ${single(db, db`c.dust_below`)} from (
+      select m.ctid as place, * from movements m
+      where m.network = c.network and m.commitment = c.commitment and m.at <= c.up_to
+    ) m`;
+  return db`
+    select p.address, c.payment_id as "paymentId" from place_checkpoints c
+    join deposit_places p on p.network = c.network and p.commitment = c.commitment
+    where c.network = ${network} and c.sums is distinct from ${sumsOf(db, movements)} order by p.address limit ${limit}`;
+}
+
+/**
+ * All movements of an address, proved or not: the sums of its checkpoint, and the later ones. A checkpoint with blocks above `upTo` is
+ * not used. A sum has the block and time of its first movement.
+ */
+export function sumsAt(db: Reader, { network, commitment }: PlaceValues, upTo?: number) {
+  const isUsed = upTo === undefined ? db`true` : db`c.block_number <= ${upTo}`;
+  return db`
+    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index, s.units
+    from ${sumsOfCheckpoints(db)}
+    where c.network = ${network} and c.commitment = ${commitment} and ${isUsed}
+    union all
+    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index, m.amount from movements m
+    where m.network = ${network} and m.commitment = ${commitment}
+      and m.at > ${lastTime(db, { network, commitment }, isUsed)}`;
+}
+
+/** Columns of another table, or values. */
+type PlaceValues = Readonly<Record<keyof Place, string | ReturnType<Reader>>>;
+
+/** The time up to which the checkpoint of an address has its movements. */
+function lastTime(db: Reader, { network, commitment }: PlaceValues, isUsed = db`true`) {
+  return db`coalesce((
+    select c.up_to from place_checkpoints c where c.network = ${network} and c.commitment = ${commitment} and ${isUsed}
+  ), '-infinity')`;
+}
+
+/** Each sum of the checkpoints `c`, with its first movement `m`. The lookup is by the primary key, whatever the planner expects. */
+function sumsOfCheckpoints(db: Reader) {
+  return db`place_checkpoints c
+    cross join lateral jsonb_to_recordset(c.sums) as s("transactionHash" text, "logIndex" int, units numeric, "isDust" boolean)
+    cross join lateral (
+      select m.ctid as place, * from movements m
+      where m.network = c.network and m.transaction_hash = s."transactionHash" and m.log_index = s."logIndex" limit 1
+    ) m`;
+}
+
+function checkpointed(db: Reader) {
+  return db`select ${position(db)}, s.units, s."isDust" as is_dust from ${sumsOfCheckpoints(db)}`;
+}
+
+/** The columns of a movement `m` that no checkpoint contains. */
+function single(db: Reader, limits: ReturnType<Reader>) {
+  return db`${position(db)}, m.amount as units, m.amount < coalesce((${limits} ->> m.asset)::numeric, 0) as is_dust`;
+}
+
+/** Movements of one line that follow each other may be added up: they are of one address, asset and class. */
+function position(db: Reader) {
+  return db`m.place, m.at, m.block_number, m.log_index,
+    concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source,
+      m.at <= (select i.deadline from items i where i.commitment = m.commitment limit 1)) collate "C" as line`;
+}
+
+/** The movements with consecutive dust of one line added up. `units` is the sum; the other columns are of its first movement. */
+function addUp(db: Reader, movements: ReturnType<Reader>) {
+  return db`
+    with known as (${movements}), ordered as (
+      select place, line, is_dust, units,
+        is_dust and coalesce(lag(is_dust) over movements_before, false) as goes_on,
+        is_dust and coalesce(lead(is_dust) over movements_before, false) as is_followed,
+        count(*) filter (where not is_dust) over movements_before as cluster,
+        sum(units) over movements_before as running
+      from known
+      window movements_before as (
+        partition by line order by at, block_number, log_index rows between unbounded preceding and current row)
+    ), ends as (
+      select * from ordered where not (goes_on and is_followed)
+    ), summed as (
+      select f.place, f.is_dust, l.running - f.running + f.units as units
+      from ends f join ends l on l.line = f.line and l.cluster = f.cluster and l.is_dust = f.is_dust
+      where not f.goes_on and not l.is_followed
+    )
+    select m.*, s.is_dust, s.units from summed s
+    cross join lateral (select * from movements m where m.ctid = s.place limit 1) m`;
+}
+
+/** The column `sums` of a checkpoint with these movements. */
+function sumsOf(db: Reader, movements: ReturnType<Reader>) {
+  return db`(
+    select coalesce(jsonb_agg(jsonb_build_object('transactionHash', m.transaction_hash, 'logIndex', m.log_index,
+        'units', m.units::text, 'isDust', m.is_dust)
+      order by m.at, m.block_number, m.log_index, m.transaction_hash), '[]')
+    from (${addUp(db, movements)}) m)`;
+}
+
+function limitsJson(db: Reader, dustBelow: DustLimits) {
+  const limits = Object.entries(dustBelow).map(([asset, units]) => [asset, units.toString()] as const);
+  return db`${db.json(Object.fromEntries(limits))}`;
+}
