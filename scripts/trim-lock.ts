@@ -12,7 +12,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 }
 
-export interface LockedPackage {
+interface LockedPackage {
   readonly dev?: true;
   readonly devOptional?: true;
   readonly peerDependencies?: Record<string, string>;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { installNode } from '../chains/nodes/install-node.ts';
 import { IS_LONG, ONLY_LONG } from '../long.ts';
+import { type Installation, startInstalled } from '../node-process.ts';
 import { installProduction, productionPackages, sizeOfPackage } from '../production-install.ts';
 import { OWN_NETWORK, payOn } from './own-network-scene.ts';
 import { describeOwnNetwork } from './own-network-suite.ts';
@@ -34,18 +35,22 @@ const hardhat = IS_LONG ? await installNode('hardhat') : { missing: ONLY_LONG.sk
 if ('missing' in hardhat) it(TITLE, { skip: hardhat.missing });
 else {
   const tree = await mkdtemp(join(tmpdir(), 'till-production-'));
+  let installed: Installation;
   describeOwnNetwork(
     TITLE,
     hardhat,
-    (folder) => installProduction(tree, folder),
+    async (folder) => {
+      installed = await installProduction(tree, folder);
+      return installed;
+    },
     (scene) => {
       after(() => rm(tree, { recursive: true, force: true }));
 
       it('has none of them', async () => {
-        const installed = await readdir(join(tree, 'node_modules'));
-        assert.ok(installed.includes('fastify'));
+        const packages = await readdir(join(tree, 'node_modules'));
+        assert.ok(packages.includes('fastify'));
         assert.deepEqual(
-          OF_DEVELOPMENT.filter((name) => installed.includes(name)),
+          OF_DEVELOPMENT.filter((name) => packages.includes(name)),
           [],
         );
       });
@@ -72,6 +77,16 @@ else {
           assert.equal(answer.status, 200, path);
           assert.ok((await answer.arrayBuffer()).byteLength > 100, path);
         }
+      });
+
+      it('says in one line what it needs when it is started as a sandbox', async () => {
+        const folder = await mkdtemp(join(tree, 'empty-'));
+        const node = await startInstalled({ ...installed, folder });
+        assert.equal(await node.ended, 1, node.output());
+        assert.match(
+          node.output(),
+          /^Till cannot start: The gateway brings no PostgreSQL .* Set DATABASE_URL [^\n]*\n$/,
+        );
       });
 
       it('prints the receipt of a payment, with letters of every font', async () => {
