@@ -22,7 +22,7 @@ import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
 import { announceSandbox } from './sandbox/demo.ts';
-import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
+import { NoPostgresError, startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
 import { SANDBOX_NETWORK } from './sandbox/sandbox-network.ts';
@@ -83,6 +83,7 @@ const EXPECTED = [
   HomeInUseError,
   MasterSecretError,
   MetricsPortError,
+  NoPostgresError,
   OtherIntermediateError,
   OtherMasterSecretError,
   OtherSandboxChainError,

@@ -2,10 +2,12 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { findPort } from '../src/sandbox/free-port.ts';
 import { programFile } from './bundled-nodes.ts';
 import type { CrashOrder } from './crash/crash-node.ts';
+import type { Ran } from './run-command.ts';
 import { until } from './until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -17,7 +19,9 @@ export interface NodeProcess {
   readonly pid: number;
   /** Its standard output and error so far. */
   output(): string;
-  /** Waits until it takes requests, and reads its `sandbox.json`. */
+  /** Waits until it takes requests. */
+  takesRequests(): Promise<void>;
+  /** Waits until the sandbox takes requests, and reads its `sandbox.json`. */
   ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
   signal(name: NodeJS.Signals): void;
   /** Sends a message over the channel of a node with crash points. */
@@ -38,6 +42,42 @@ export function startNodeProcess(settings: Settings, args: readonly string[] = [
   return startProcess([process.execPath, programFile('main'), ...args], settings, {});
 }
 
+/** Where an operator has put Till, and where its commands are run: that folder may have an `.env`. */
+export interface Installation {
+  /** The program of Node. */
+  readonly node: string;
+  /** The file of the gateway. */
+  readonly main: string;
+  /** The file of the commands. */
+  readonly till: string;
+  readonly folder: string;
+}
+
+/** The sources of this project, with the commands run in another folder. */
+export function ownInstallation(folder: string): Installation {
+  return { node: process.execPath, main: programFile('main'), till: join(ROOT, 'src/cli/till.ts'), folder };
+}
+
+/** A gateway of an installation, in its folder. */
+export function startInstalled({ node, main, folder }: Installation): Promise<NodeProcess> {
+  return startProcess([node, main], { TILL_HOME: join(folder, '.till') }, { cwd: folder });
+}
+
+/** A command of an operator in a separate process, in the folder of an installation. */
+export async function runInstalled({ node, till, folder }: Installation, argv: readonly string[]): Promise<Ran> {
+  const child = spawn(node, [till, ...argv], {
+    cwd: folder,
+    env: { ...inherited(), TILL_HOME: join(folder, '.till') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number]>,
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
 /** A gateway with crash points, and a channel to choose one. */
 export function startCrashNode(settings: Settings): Promise<NodeProcess> {
   return startProcess([process.execPath, programFile('crash-node')], settings, {
@@ -54,7 +94,7 @@ export function startByNpm(settings: Settings): Promise<NodeProcess> {
 async function startProcess(
   [command = '', ...args]: readonly string[],
   settings: Settings,
-  options: Pick<SpawnOptions, 'detached' | 'stdio'>,
+  options: Pick<SpawnOptions, 'cwd' | 'detached' | 'stdio'>,
 ): Promise<NodeProcess> {
   const port = settings.PORT === undefined ? await findPort(systemWorld.random) : Number(settings.PORT);
   const child: ChildProcess = spawn(command, args, {
@@ -73,6 +113,18 @@ async function startProcess(
   });
   const baseUrl = `http://127.0.0.1:${port}`;
   const hasStarted = () => output.includes('curl ');
+  const takesRequests = (isComplete: () => boolean) =>
+    until(
+      'the node is ready',
+      async () => {
+        if (isOver) throw new Error(`The node ended before it was ready: ${output}`);
+        const answer = await fetch(`${baseUrl}/ready`).catch(() => undefined);
+        return answer?.status === 200 && isComplete();
+      },
+      { withinMs: 90_000 },
+    ).catch((error: Error) => {
+      throw new Error(`${error.message} Its last words: ${output.slice(-LAST_WORDS)}`);
+    });
   return {
     baseUrl,
     pid: child.pid ?? 0,
@@ -90,18 +142,9 @@ async function startProcess(
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     },
+    takesRequests: () => takesRequests(() => true),
     async ready() {
-      await until(
-        'the node is ready',
-        async () => {
-          if (isOver) throw new Error(`The node ended before it was ready: ${output}`);
-          const answer = await fetch(`${baseUrl}/ready`).catch(() => undefined);
-          return answer?.status === 200 && hasStarted();
-        },
-        { withinMs: 90_000 },
-      ).catch((error: Error) => {
-        throw new Error(`${error.message} Its last words: ${output.slice(-LAST_WORDS)}`);
-      });
+      await takesRequests(hasStarted);
       return JSON.parse(await readFile(join(settings.TILL_HOME, 'sandbox.json'), 'utf8'));
     },
   };

@@ -681,6 +681,12 @@ describe('the house', () => {
     assert.ok(!accepts('>=22', '20.19.0') && !accepts('^18 || ^20.20.1', '20.19.0') && !accepts('22 || >=24', '20'));
   });
 
+  it('installs for production no package that only development needs', () => {
+    const packages: Record<string, { devOptional?: true }> = JSON.parse(read('package-lock.json')).packages;
+    const both = Object.keys(packages).filter((name) => packages[name]?.devOptional);
+    assert.deepEqual(both, [], 'npm run trim-lock removes them');
+  });
+
   it('names every package that runs a script at its installation, and says why', () => {
     const packages: Record<string, { hasInstallScript?: true }> = JSON.parse(read('package-lock.json')).packages;
     const scripted = Object.keys(packages)

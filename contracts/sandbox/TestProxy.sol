@@ -13,6 +13,14 @@ contract TestProxy {
 
     event Upgraded(address implementation);
 
+    /// A sandbox writes both slots into its first state instead.
+    constructor(address implementation, address admin) {
+        assembly ("memory-safe") {
+            sstore(IMPLEMENTATION_SLOT, implementation)
+            sstore(ADMIN_SLOT, admin)
+        }
+    }
+
     function upgradeTo(address implementation) external {
         if (msg.sender != _read(ADMIN_SLOT)) {
             _delegate();

@@ -1,5 +1,6 @@
 import { OtherMasterSecretError } from '../actions/open-receipt-key.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
+import { NoPostgresError } from '../sandbox/embedded-postgres.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
 import { ShopperError } from '../sandbox/shopper.ts';
 import { ScreeningListError } from '../screening/follow-list.ts';
@@ -28,7 +29,14 @@ export class ConfigurationError extends Error {
 }
 
 /** Errors whose message is enough for the operator. */
-const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError, ScreeningListError, ShopperError];
+const REFUSALS = [
+  HomeInUseError,
+  NoPostgresError,
+  OtherMasterSecretError,
+  SchemaMismatchError,
+  ScreeningListError,
+  ShopperError,
+];
 
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);

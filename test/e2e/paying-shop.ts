@@ -111,10 +111,27 @@ export interface ActionBody {
   readonly data: { readonly data: string } & { readonly chain_id: string; readonly method: string; params: unknown[] };
 }
 
-export type Wallet = ReturnType<typeof walletOn>;
+/** A gateway to call: in this process, or over HTTP. */
+export interface Called<Answer extends Answered> {
+  call(request: {
+    method?: 'GET' | 'POST';
+    url: string;
+    headers?: Headers;
+    payload?: object | string;
+  }): Promise<Answer>;
+}
+
+export interface Answered {
+  readonly statusCode: number;
+  readonly body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are read as a program outside would read them, without types.
+  json(): any;
+}
+
+export type Wallet = ReturnType<typeof walletOn<Awaited<ReturnType<TestGateway['call']>>>>;
 
 /** A wallet's requests, with its credentials. */
-export function walletOn(gateway: TestGateway, headers: Headers) {
+export function walletOn<Answer extends Answered>(gateway: Called<Answer>, headers: Headers) {
   const post = (id: string, rest: string, payload: object | string) =>
     gateway.call({
       method: 'POST',

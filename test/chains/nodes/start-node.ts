@@ -7,7 +7,7 @@ import { findPort } from '../../../src/sandbox/free-port.ts';
 import { until } from '../../until.ts';
 import type { InstalledNode, NodeName } from './install-node.ts';
 
-/** A node of another implementation, in a separate process. It mines on request. */
+/** A node of another implementation, in a separate process. */
 export interface OtherNode {
   readonly rpcUrl: string;
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
@@ -18,9 +18,14 @@ const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 20_000;
 
-export async function startNode(name: NodeName, installed: InstalledNode, chainId: number): Promise<OtherNode> {
+/** It mines on request, or a block every so many milliseconds. */
+export async function startNode(
+  name: NodeName,
+  installed: InstalledNode,
+  { chainId, blockMs = 0 }: { readonly chainId: number; readonly blockMs?: number },
+): Promise<OtherNode> {
   const port = await findPort(systemWorld.random);
-  const child = await STARTERS[name]({ ...installed, chainId, port });
+  const child = await STARTERS[name]({ ...installed, chainId, blockMs, port });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (output += bytes));
   let isOver = false;
@@ -61,19 +66,21 @@ export async function startNode(name: NodeName, installed: InstalledNode, chainI
 
 interface StartInput extends InstalledNode {
   readonly chainId: number;
+  /** 0 to mine on request. */
+  readonly blockMs: number;
   readonly port: number;
 }
 
 const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildProcess>>> = {
-  async hardhat({ folder, program, chainId, port }) {
-    const config = join(folder, `hardhat.${chainId}.config.cjs`);
+  async hardhat({ folder, program, chainId, blockMs, port }) {
+    const config = join(folder, `hardhat.${chainId}.${blockMs}.config.cjs`);
     const hardhat = {
       chainId,
       accounts: [],
       hardfork: 'osaka',
       // Many blocks a second must not make the chain's clock run ahead.
       allowBlocksWithSameTimestamp: true,
-      mining: { auto: false, interval: 0 },
+      mining: { auto: false, interval: blockMs },
     };
     await writeFile(config, `module.exports = ${JSON.stringify({ networks: { hardhat } })};\n`);
     const options = ['--config', config, 'node', '--hostname', '127.0.0.1', '--port', String(port)];
@@ -83,9 +90,10 @@ const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildPr
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   },
-  async anvil({ folder, program, chainId, port }) {
+  async anvil({ folder, program, chainId, blockMs, port }) {
     const options = ['--chain-id', String(chainId), '--port', String(port)];
-    return spawn(program, [...options, '--accounts', '0', '--hardfork', 'osaka', '--no-mining', '--silent'], {
+    const mining = blockMs === 0 ? ['--no-mining'] : ['--block-time', String(blockMs / 1_000)];
+    return spawn(program, [...options, '--accounts', '0', '--hardfork', 'osaka', '--silent', ...mining], {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME },
       stdio: ['ignore', 'pipe', 'pipe'],
