@@ -151,7 +151,7 @@ describe('the work of a watcher', () => {
       isScreened: random.chance(0.1),
     }));
     await command(scene, async (tx, at) => {
-      await searchPlace(tx, { network: 'eip155:8453', commitment, address, paymentId: id, isReleased: false }, at);
+      await searchPlace(tx, { network: 'eip155:8453', commitment, address, paymentId: id, mac: undefined }, at);
       await tx`delete from movements where payment_id = ${id}`;
       await tx`
         insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,

@@ -61,7 +61,7 @@ describe('checkpoints of deposit addresses', () => {
     scene = await openRefundScene();
     deposit = await scene.deposit({ amount: 150n });
     const { id: paymentId, commitment, address } = deposit;
-    const place = { network: ELSEWHERE, commitment, address, paymentId, isReleased: false };
+    const place = { network: ELSEWHERE, commitment, address, paymentId, mac: undefined };
     await command(scene, (tx, at) => searchPlace(tx, place, at));
   });
   after(() => scene.close());

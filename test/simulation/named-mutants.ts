@@ -561,7 +561,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a checkpoint outlives a change of its movements',
-    file: 'migrations/0060_place_checkpoints.sql',
+    file: 'migrations/0061_place_checkpoints.sql',
     from: ' and up_to >= place.since;',
     to: " and up_to >= place.since + interval '1 year';",
     test: 'test/e2e/place-checkpoints.test.ts',
@@ -569,7 +569,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a checkpoint is written beside a movement that is being stored',
-    file: 'migrations/0060_place_checkpoints.sql',
+    file: 'migrations/0061_place_checkpoints.sql',
     from: 'and commitment = place.commitment for no key update;',
     to: 'and commitment = place.commitment;',
     test: 'test/e2e/place-checkpoints.test.ts',
