@@ -9,7 +9,7 @@ type Sent = ReturnType<Reader>;
 export interface Cost {
   /** The rows of the table that all statements have read. */
   readonly rows: number;
-  /** The statements of transactions, about any table. */
+  /** The statements about the table, whether they have read rows of it or not. */
   readonly statements: number;
   /** The statements that have read rows of the table, each with their number. */
   readonly readers: readonly string[];
@@ -21,6 +21,7 @@ export async function costOf(db: Database, table: string, work: () => Promise<un
   let statements = 0;
   const isAbout = (statement: Sent) => new RegExp(`\\b${table}\\b`).test(textOf(statement).text);
   const note = (statement: Sent, plan: PlanNode) => {
+    statements += 1;
     const rows = nodesOf(plan).reduce((sum, node) => sum + rowsOf(node, table), 0);
     if (rows > 0) readers.push({ head: headOf(statement), rows });
   };
@@ -31,7 +32,6 @@ export async function costOf(db: Database, table: string, work: () => Promise<un
       if (isAbout(statement)) note(statement, await explain({ sql }, statement));
     }),
     spyOnStatements(db, async (sent, tx) => {
-      statements += 1;
       const statement = sent as Sent;
       if (isAbout(statement)) note(statement, await explainUndone(tx, statement));
     }),
