@@ -37,6 +37,7 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
   // Lists and histories that people, partners or commands read, page by page or with the number of the rest. No work hangs on them.
   shown: [
     'chain/attempt-history: findAttempts',
+    'chain/place-checkpoints: findWrongCheckpoints',
     'chain/attempt-history: findCarryingVersions',
     'chain/attempt-history: findSeenEvents',
     'chain/sent-items: findOldestSent',
@@ -96,6 +97,7 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
   ],
   // The caller needs no more than the largest or the newest rows, or the condition alone says that each row can go on.
   enough: [
+    'chain/place-checkpoints: isCheckpointDue',
     // The largest sweeps and transfers suffice as evidence; the smaller ones only add dust.
     'chain/chain-events: listLargestSweeps',
     'chain/movements: listMovements',
