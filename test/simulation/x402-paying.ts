@@ -48,7 +48,7 @@ export async function payByX402(shopping: Shopping, paymentId: string, isAlone: 
     if (answer?.status === 200 || answer?.status === 410 || answer?.status === 400) return;
     if (answer?.status === 402) {
       const accepted = random.pick(answer.body.accepts as Requirement[]);
-      if (random.chance(0.3)) await lie(shopping, paymentId, accepted);
+      if (random.chance(0.3) && (await lie(shopping, paymentId, accepted))) return;
       signed = await sign(shopping, accepted);
       const leftMs = signed.validBeforeS * 1000 - stage.scheduler.nowMs();
       isPresented = leftMs > PRESENTED_LIFE_MS && random.chance(0.15) && (await present(shopping, paymentId, signed));
@@ -140,8 +140,11 @@ async function sign({ stage, random, payer }: Shopping, accepted: Requirement, b
   return { accepted, header, nonce, validBeforeS, signature };
 }
 
-/** A wrong amount, a signature of somebody else and one that has run out are refused. A nonce that is used up pays nothing. */
-async function lie(shopping: Shopping, paymentId: string, accepted: Requirement): Promise<void> {
+/**
+ * A wrong amount, a signature of somebody else and one that has run out are refused. A nonce that is used up pays nothing, but a nonce
+ * of a signature that was refused pays: then the answer is 200, and the program is done. True if so.
+ */
+async function lie(shopping: Shopping, paymentId: string, accepted: Requirement): Promise<boolean> {
   const { stage, random, payer } = shopping;
   const others = stage.payers.filter(({ address }) => address !== payer.address);
   const spent = stage.agents.nonces.filter((each) => each.payer === payer.address);
@@ -157,7 +160,8 @@ async function lie(shopping: Shopping, paymentId: string, accepted: Requirement)
   const answer = await send(shopping, paymentId, header);
   stage.scheduler.note(`a lie by x402 (${Object.keys(bent)}) was answered ${answer?.status}`);
   // A used nonce may have been used for this payment, which only a final block disproves.
-  if (bent.nonce !== undefined || answer?.status !== 200 || answer.headers['payment-response'] === undefined) return;
+  if (bent.nonce !== undefined) return answer?.status === 200;
+  if (answer?.status !== 200 || answer.headers['payment-response'] === undefined) return false;
   throw new Violation(
     'cheats are refused',
     `${paymentId} is paid by an authorization with a wrong ${Object.keys(bent)}`,
