@@ -1,9 +1,13 @@
 import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
+import { acceptRecord } from '../actions/records/accept-record.ts';
+import { type Difference, findDifferences, readMemory } from '../actions/records/differences.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks, knownNetworks } from './chains.ts';
-import { type Command, command, type Output } from './command.ts';
+import { type Command, command, databaseCommand, type Output, operatorOf } from './command.ts';
 import type { Context } from './connect.ts';
+import { id } from './kinds.ts';
+import { optional } from './options.ts';
 import { layoutTable } from './table.ts';
 
 interface EndpointReport {
@@ -59,7 +63,37 @@ const list = command({
   },
 });
 
-export const networkCommands: readonly Command[] = [check, list];
+const accept = databaseCommand({
+  name: 'networks accept',
+  summary:
+    'Show where the files of networks differ from what the database remembers, and what each change would mean. With an id, accept the changes of that network or token. Exit code 1 when a difference is left.',
+  positionals: {
+    id: optional({ ...id, placeholder: 'caip2|caip19' }, 'The network or the token whose changes are accepted.'),
+  },
+  examples: ['networks accept', 'networks accept eip155:777777/erc20:0x5FbDB2315678afecb367f032d93F642f64180aa3'],
+  run: async (deps, { id: subject }) => {
+    const meanings = subject === undefined ? [] : await acceptRecord(deps, { subject, actor: operatorOf(deps.config) });
+    const { sql } = deps.db;
+    const left = await findDifferences(sql, deps.registry, await readMemory(sql));
+    const text = [
+      ...(subject === undefined ? [] : [`Accepted for ${subject}.`, ...meanings, ACCEPTED]),
+      ...(left.length === 0 ? ['The files agree with what the database remembers.'] : left.flatMap(sentencesOf)),
+    ].join('\n');
+    return {
+      json: { accepted: subject ?? null, meanings, differences: left },
+      text,
+      exitCode: left.length === 0 ? 0 : 1,
+    };
+  },
+});
+
+const ACCEPTED = 'Give every node the same files, and start the nodes again.';
+
+function sentencesOf({ text, way, meaning }: Difference): string[] {
+  return [`${text}. ${way}`, ...(meaning === undefined ? [] : [`  To accept it means: ${meaning}`])];
+}
+
+export const networkCommands: readonly Command[] = [check, list, accept];
 
 function report(reports: readonly EndpointReport[]): Output {
   const table = layoutTable(reports, [
