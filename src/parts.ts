@@ -13,6 +13,7 @@ import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
 import { createRequestRecorder } from './actions/record-requests.ts';
+import { createRecordStanding } from './actions/record-standing.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRecordMemory, type RecordMemory } from './actions/records/remember-records.ts';
 import { createRowCheck } from './actions/row-check.ts';
@@ -111,6 +112,7 @@ export async function createParts(input: PartsInput) {
     ...createEventRendering(base),
     ...createSendingTerms(base),
     metrics,
+    standing: createRecordStanding(),
     feed,
     press,
     site: siteOf(base.config.publicUrl),
