@@ -61,7 +61,8 @@ export interface FinalityTier {
 }
 
 /** The block tags of nodes: the newest block that the network considers safe, or irreversible. */
-export type FinalityTag = 'safe' | 'finalized';
+export const FINALITY_TAGS = ['safe', 'finalized'] as const;
+export type FinalityTag = (typeof FINALITY_TAGS)[number];
 
 export interface KnownAsset {
   /** CAIP-19, in canonical spelling. */

@@ -26,8 +26,17 @@ export interface Registry {
   readonly hashes: Readonly<Record<string, string>>;
 }
 
-/** A field of a record that the database remembers. */
-export type RecordField = 'mode' | 'slip44' | 'decimals' | 'symbol' | 'peg';
+/** A field of a network, of its coin or of a token, that messages name. */
+export type RecordField =
+  | 'mode'
+  | 'slip44'
+  | 'decimals'
+  | 'symbol'
+  | 'peg'
+  | 'pay'
+  | 'domain'
+  | 'blockTimeMs'
+  | 'finality';
 
 /** For whatever needs the registry alone. */
 export interface RegistryDeps {

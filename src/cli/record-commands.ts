@@ -183,7 +183,7 @@ async function findToken(
 }
 
 /** Those of the tokens that Till knows: a bridged token often has the name of its original. */
-function domainsOf(registry: Registry) {
+export function domainsOf(registry: Registry) {
   return registry.assets.flatMap(({ pay }) => (pay !== undefined && 'domain' in pay ? [pay.domain] : []));
 }
 
