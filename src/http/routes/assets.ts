@@ -20,7 +20,7 @@ export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
         if (known === undefined || !isOffered(known)) return [];
         const { symbol, name, decimals } = known;
         const icons = {
-          iconUrl: tokenIconUrl(deps.config, symbol),
+          iconUrl: tokenIconUrl(deps.config, asset),
           networkIconUrl: networkIconUrl(deps.config, network.chainId),
         };
         return [{ asset, symbol, name, decimals, network: network.chainId, networkName: network.name, ...icons }];
