@@ -346,6 +346,29 @@ describe('a start with other files of networks', () => {
     });
   }
 
+  it('remembers the token of a price before the payment, and takes no price that another node counts otherwise', async () => {
+    const order = { amount: { unit: `caip19/${USDO}`, value: '10000000' } };
+    await shop.created(order);
+    const rows = await gateway.db.sql`select subject, facts ->> 'decimals' as decimals from known_records order by id`;
+    assert.deepEqual(
+      rows.map(({ subject, decimals }) => [subject, decimals]),
+      [
+        [NETWORK, null],
+        [USDO, '6'],
+      ],
+    );
+    const { registry } = changed([['"decimals": 6,\n', '"decimals": 18,\n']]);
+    const other = await startTestGateway({ databaseUrl: gateway.databaseUrl, config: { registry } });
+    const refused = await shop.create({ ...order, referenceId: 'OTHER' }, {}, other);
+    assert.equal(refused.statusCode, 503);
+    assert.match(
+      refused.body,
+      /is switched off: another node uses it with 6 decimals, and the file of this node says 18/,
+    );
+    await other.stop();
+    assert.equal((await gateway.db.sql`select 1 from payments`).length, 1);
+  });
+
   it('keeps old amounts readable after a record was removed, and offers nothing in it', async () => {
     await bring('ended');
     const { registry } = await openRecords({ ...gateway, registry: registryOf('').registry });
