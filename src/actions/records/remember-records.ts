@@ -80,7 +80,7 @@ export function createRecordMemory(deps: CommandDeps, read?: Pick<Memory, 'netwo
 }
 
 /** The rows stay as they are until the transaction ends. */
-export async function lockKnown(tx: Tx, subjects: readonly string[]): Promise<KnownRecord[]> {
+async function lockKnown(tx: Tx, subjects: readonly string[]): Promise<KnownRecord[]> {
   await lockName(tx, RECORDS);
   return findKnownRecords(tx, subjects);
 }
