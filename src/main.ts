@@ -4,6 +4,8 @@ import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-k
 import { OtherIntermediateError } from './actions/own-accounts.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
+import { OtherRecordsError, openRecords } from './actions/records/open-records.ts';
+import { createRecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import { buildApp } from './http/app.ts';
@@ -86,6 +88,7 @@ const EXPECTED = [
   NoPostgresError,
   OtherIntermediateError,
   OtherMasterSecretError,
+  OtherRecordsError,
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
@@ -141,23 +144,26 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
 
 type OnStop = (down: () => Promise<void> | void) => void;
 
-async function startParts({ config, ownWorld }: { config: Config; ownWorld: World }, onStop: OnStop): Promise<void> {
-  const isEmbedded = config.databaseUrl === undefined;
-  if (isEmbedded) onStop(await lockHome(config.home));
-  const file = isEmbedded ? join(config.home, 'logs', 'gateway.log') : undefined;
-  const log = createLog({ level: config.logLevel, secrets: secretValues(config), file });
+async function startParts(
+  { config: given, ownWorld }: { config: Config; ownWorld: World },
+  onStop: OnStop,
+): Promise<void> {
+  const isEmbedded = given.databaseUrl === undefined;
+  if (isEmbedded) onStop(await lockHome(given.home));
+  const file = isEmbedded ? join(given.home, 'logs', 'gateway.log') : undefined;
+  const log = createLog({ level: given.logLevel, secrets: secretValues(given), file });
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
-  for (const { name, message } of productionRisks(config)) log.warn({ risk: name }, message);
+  for (const { name, message } of productionRisks(given)) log.warn({ risk: name }, message);
 
-  const ownChain = startOwnChain({ config, world: ownWorld, log }, onStop);
-  const url = await openServer({ config, world: ownWorld, log }, onStop);
+  const ownChain = startOwnChain({ config: given, world: ownWorld, log }, onStop);
+  const url = await openServer({ config: given, world: ownWorld, log }, onStop);
   const database = await openNodeDatabase({
-    ...config,
+    ...given,
     url,
-    directUrl: config.databaseDirectUrl,
-    isPrepared: config.databasePrepare,
-    poolSize: config.databasePoolSize,
+    directUrl: given.databaseDirectUrl,
+    isPrepared: given.databasePrepare,
+    poolSize: given.databasePoolSize,
     applicationName: 'till',
     log,
     baseClock: steadyClock,
@@ -165,18 +171,19 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
+  const { registry, memory } = await openRecords({ db, registry: given.registry });
+  const config = { ...given, registry };
   // From here on the clock follows the database's clock. A sandbox has its own, movable time.
   const realWorld: World = { ...ownWorld, clock: database.clock };
-  const time = isSandbox(config)
-    ? await followSandboxTime({ db, registry: config.registry, log, world: realWorld })
-    : undefined;
+  const time = isSandbox(config) ? await followSandboxTime({ db, registry, log, world: realWorld }) : undefined;
   onStop(() => time?.stop());
   const world: World = { ...realWorld, clock: time?.clock ?? realWorld.clock };
 
   const secrets = await openSecrets({ config, world });
-  const base = { config, registry: config.registry, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
+  const base = { config, registry, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
+  const records = createRecordMemory(base, memory);
   const networks = networksInUse(config, await ownChain);
-  const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
+  const chains = await connectNetworks({ ...base, records }, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
   // This fails for a wrong master secret, before anything is written.
   const receiptKey = await openReceiptKey(base);
@@ -185,6 +192,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   if (page === undefined) log.warn('the checkout page has not been built: run npm run build');
   const parts = await createParts({
     ...base,
+    records,
     receiptKey,
     chains,
     page,

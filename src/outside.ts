@@ -1,5 +1,7 @@
 import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
+import { findGenesis } from './actions/records/find-genesis.ts';
+import type { RecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
 import { ATTEMPT_LIMITS } from './actions/webhooks/attempt.ts';
 import type { Chain } from './chains/chain.ts';
@@ -32,18 +34,19 @@ type OnStop = (down: () => Promise<void>) => void;
  * sandbox chain of another node may not answer yet: it is left out until it answers and is the right chain.
  */
 export async function connectNetworks(
-  base: Base,
+  base: Base & { readonly records: RecordMemory },
   input: {
     readonly networks: readonly NetworkInUse[];
     readonly ownChain: { readonly genesisHash: string } | undefined;
   },
 ): Promise<ConnectedChains> {
   if (input.ownChain !== undefined) await rememberSandboxChain(base, input.ownChain.genesisHash);
-  const terms = chainTerms(base, input.networks).map((each) =>
-    each.chain.network.chainId === SANDBOX_NETWORK
-      ? { ...each, objection: () => otherSandbox(base, each.chain) }
-      : each,
-  );
+  const { records } = base;
+  const terms = chainTerms({ ...base, genesisOf: records.genesisOf }, input.networks).map((each) => {
+    const isSandboxChain = each.chain.network.chainId === SANDBOX_NETWORK;
+    const objection = () => (isSandboxChain ? otherSandbox(base, each.chain) : otherNetwork(records, each.chain));
+    return { ...each, objection, admit: records.admit };
+  });
   return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
 }
 
@@ -68,6 +71,13 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
     if (error instanceof OtherSandboxChainError) return `Nothing is offered: ${error.message}`;
     throw error;
   }
+}
+
+/** Remembers the network with its block 0 at its first use. Later its endpoints must have the same one. */
+async function otherNetwork(records: RecordMemory, chain: Chain): Promise<string | undefined> {
+  const shown = await findGenesis(chain);
+  if ('dispute' in shown) return shown.dispute;
+  return records.admitNetwork(chain.network.chainId, shown.genesis);
 }
 
 /** Rates from the configured sources. A sandbox without sources uses a fixed table. */

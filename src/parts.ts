@@ -13,7 +13,9 @@ import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
 import { createRequestRecorder } from './actions/record-requests.ts';
+import { createRecordStanding } from './actions/record-standing.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
+import { createRecordMemory, type RecordMemory } from './actions/records/remember-records.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
 import { openSubjectKeys, type SubjectKeyDeps } from './actions/subject-keys.ts';
@@ -67,6 +69,8 @@ export interface PartsInput {
   readonly listDb: Pick<Database, 'sql' | 'load'>;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
+  /** What the database remembers of networks and assets. */
+  readonly records?: RecordMemory;
   /** Without networks the gateway takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
@@ -89,7 +93,8 @@ export async function createParts(input: PartsInput) {
   const rowKeys = rowKeysOf(input.secrets);
   const subjectKeys = await openSubjectKeys(input, { needsAll: false });
   const { registry } = input.config;
-  const base = { ...input, registry, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
+  const records = input.records ?? createRecordMemory({ ...input, registry });
+  const base = { ...input, registry, records, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
   await adoptRows(base);
   await rememberAccounts(base);
   const metrics = createMetrics();
@@ -107,6 +112,7 @@ export async function createParts(input: PartsInput) {
     ...createEventRendering(base),
     ...createSendingTerms(base),
     metrics,
+    standing: createRecordStanding(),
     feed,
     press,
     site: siteOf(base.config.publicUrl),
@@ -120,7 +126,7 @@ export async function createParts(input: PartsInput) {
 
 /** The input with its defaults, and the keys of rows and seals. */
 type Base = PartsInput &
-  Required<Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'clockOffMs'>> &
+  Required<Pick<PartsInput, 'records' | 'chains' | 'rates' | 'screening' | 'clockOffMs'>> &
   RegistryDeps &
   RowKeyDeps &
   SubjectKeyDeps;

@@ -54,6 +54,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
 const ACTION_ROOMS = [
   '',
+  'records',
   'books',
   'parties',
   'mail',

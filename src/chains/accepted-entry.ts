@@ -1,6 +1,7 @@
 import type { AcceptedAssets } from '../domain/accepted-assets.ts';
 import { type Parsed, parseAsset, parseChainId } from '../domain/caip.ts';
 import type { Mode } from '../domain/mode.ts';
+import { isOffered } from './network.ts';
 import { assetsOf, type Registry } from './registry.ts';
 
 /** The canonical id of an entry in a list of accepted assets: CAIP-19 of an asset, or CAIP-2 of a network. */
@@ -30,9 +31,8 @@ export function acceptedIdProblem(
   const chainId = chainIn(id);
   const own = modeOfAccepted(registry, id);
   const isNetwork = id === chainId;
-  const isPayable = isNetwork
-    ? assetsOf(registry, chainId).some(({ pay }) => pay !== undefined)
-    : registry.asset(id)?.pay !== undefined;
+  const named = isNetwork ? assetsOf(registry, chainId) : [registry.asset(id) ?? []].flat();
+  const isPayable = named.some(isOffered);
   if (own !== undefined && own !== mode) return `is on a ${own} network, where no ${mode} payment can be paid`;
   const isServed = own !== undefined && (served.length === 0 || served.includes(chainId));
   if (isPayable && isServed) return undefined;

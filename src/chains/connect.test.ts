@@ -59,6 +59,33 @@ describe('connected chains', () => {
     assert.ok(base.isClosed());
   });
 
+  it('leave out an asset that another node uses in another way, and say so', async () => {
+    const problem = { subject: 'z', message: 'z is switched off.' };
+    const base = scripted('a:1', [{ ...GOOD, payable: ['x', 'y'], problems: [problem] }]);
+    const asked: (readonly string[])[] = [];
+    const admit = async (assets: readonly string[]) => {
+      asked.push(assets);
+      return new Map([['y', 'y is another one.']]);
+    };
+    const { chains, reports } = connect([{ ...base.terms, admit }]);
+    await chains.firstCheck;
+    assert.deepEqual(asked, [['x', 'y']]);
+    assert.deepEqual(chains.find('a:1')?.payable(), ['x']);
+    assert.deepEqual(reports[0]?.problems, [{ subject: 'y', message: 'y is another one.' }, problem]);
+    await chains.stop();
+  });
+
+  it('remember no asset of a network that there is an objection to', async () => {
+    const base = scripted('a:1', [GOOD]);
+    const objection = async () => 'It is another chain.';
+    const admit = async () => assert.fail('nothing is remembered');
+    const { chains, reports } = connect([{ ...base.terms, objection, admit }]);
+    await chains.firstCheck;
+    assert.deepEqual(chains.find('a:1')?.payable(), []);
+    assert.deepEqual(reports[0]?.problems, [{ subject: 'a:1', message: 'It is another chain.' }]);
+    await chains.stop();
+  });
+
   it('wait for none that is down, and take it in when it answers', async () => {
     const up = scripted('a:1', [GOOD]);
     const down = scripted('a:2', [away('a:2'), away('a:2'), GOOD]);

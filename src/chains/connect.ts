@@ -14,6 +14,8 @@ export interface ConnectDeps {
 export interface ChainTerms extends Omit<ConnectedChain, 'payable' | 'problems'> {
   /** Returns a reason not to use the chain at all, in addition to the chain's own check. */
   readonly objection?: () => Promise<string | undefined>;
+  /** Called with assets that the chain's own check found payable. Returns the reasons not to use some of them, by CAIP-19. */
+  readonly admit?: (assets: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 export interface ConnectedChains extends Chains {
@@ -50,7 +52,7 @@ export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): 
 }
 
 function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
-  const { chain, objection, ...rest } = terms;
+  const { chain, objection: _objection, admit: _admit, ...rest } = terms;
   let found: { readonly payable: readonly string[]; readonly problems: readonly string[] } = {
     payable: [],
     problems: ['The network has not been checked yet.'],
@@ -95,13 +97,19 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
 
 async function checkNetwork(
   { log }: ConnectDeps,
-  { chain, objection }: ChainTerms,
+  { chain, objection, admit }: ChainTerms,
 ): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
-    if (reason === undefined) return check;
-    const problem = { subject: chain.network.chainId, message: reason };
-    return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
+    if (reason !== undefined) {
+      const problem = { subject: chain.network.chainId, message: reason };
+      return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
+    }
+    const refused = (await admit?.(check.payable)) ?? new Map<string, string>();
+    if (refused.size === 0) return check;
+    const problems = [...refused].map(([subject, message]) => ({ subject, message }));
+    const payable = check.payable.filter((asset) => !refused.has(asset));
+    return { ...check, payable, problems: [...problems, ...check.problems] };
   } catch (error) {
     if (error instanceof ChainUnavailableError) return { reason: error.message };
     // A bug in reading one chain's answers must not affect the other networks.

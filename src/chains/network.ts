@@ -27,6 +27,8 @@ export interface Network {
   readonly gasCostPerHour?: bigint;
   /** For messages, the places in the record's file: of the network's id (by CAIP-2), and of a token's decimals (by CAIP-19). */
   readonly places?: ReadonlyMap<string, string>;
+  /** True if payers are offered none of its assets any more. What was begun goes on. */
+  readonly isRetired?: true;
   /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }
@@ -59,7 +61,8 @@ export interface FinalityTier {
 }
 
 /** The block tags of nodes: the newest block that the network considers safe, or irreversible. */
-export type FinalityTag = 'safe' | 'finalized';
+export const FINALITY_TAGS = ['safe', 'finalized'] as const;
+export type FinalityTag = (typeof FINALITY_TAGS)[number];
 
 export interface KnownAsset {
   /** CAIP-19, in canonical spelling. */
@@ -79,6 +82,15 @@ export interface KnownAsset {
   readonly pay?: PayTerms;
   /** The token's function that returns whether an account is blacklisted, if it has one. */
   readonly blacklist?: Blacklist;
+  /** True if payers are offered it no more, by itself or with its network. Refunds, sweeps and late money need `pay` all the same. */
+  readonly isRetired?: true;
+}
+
+/** An asset that payers may be offered. */
+export type OfferedAsset = KnownAsset & Required<Pick<KnownAsset, 'pay'>>;
+
+export function isOffered(asset: KnownAsset): asset is OfferedAsset {
+  return asset.pay !== undefined && !asset.isRetired;
 }
 
 export type Blacklist = 'isBlacklisted' | 'isBlackListed' | 'isFrozen' | 'isAccountFrozen' | 'isBlocked';

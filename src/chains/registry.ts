@@ -3,7 +3,8 @@ import { type ItemMethod, isByDeposit, type PayMethod } from '../domain/item.ts'
 import type { KnownAsset, Network } from './network.ts';
 import type { Icon } from './records/icon.ts';
 import { type FiledNetwork, readFolder } from './records/read-folder.ts';
-import { replacementProblems } from './records/replacement-problems.ts';
+import { recordHashes } from './records/record-facts.ts';
+import { type Replacement, replacementProblems, replacementsOf } from './records/replacement-problems.ts';
 
 /** All networks and tokens that this gateway knows. It is created once, at the start, and handed down. */
 export interface Registry {
@@ -15,9 +16,27 @@ export interface Registry {
   asset(id: string): KnownAsset | undefined;
   /** By CAIP-2 of a network, or CAIP-19 of an asset. */
   icon(id: string): Icon | undefined;
-  /** Path of the file that a network comes from. */
+  /** Path of the file that a network comes from. Undefined for a network that only the database remembers. */
   fileOf(chainId: string): string | undefined;
+  /** `networks/x.json:12:7 tokens[1].decimals`: where the record of a network or an asset says this, to begin a sentence. */
+  placeOf(id: string, field: RecordField): string;
+  /** Tokens of the operator's files that take the place of built-in ones. */
+  readonly replacements: readonly Replacement[];
+  /** The hash of each record of the files, by CAIP-2. Nodes with the same files have the same hashes. */
+  readonly hashes: Readonly<Record<string, string>>;
 }
+
+/** A field of a network, of its coin or of a token, that messages name. */
+export type RecordField =
+  | 'mode'
+  | 'slip44'
+  | 'decimals'
+  | 'symbol'
+  | 'peg'
+  | 'pay'
+  | 'domain'
+  | 'blockTimeMs'
+  | 'finality';
 
 export interface RegistryDeps {
   readonly registry: Registry;
@@ -40,7 +59,8 @@ export function readRegistry(
   const replaced = own.networks.flatMap((filed) => replacementProblems(filed, builtInById.get(filed.network.chainId)));
   if (replaced.length > 0) return { problems: replaced };
   const byId = new Map([...builtIn.networks, ...own.networks].map((filed) => [filed.network.chainId, filed]));
-  return { registry: createRegistry([...byId.values()]) };
+  const replacements = own.networks.flatMap((filed) => replacementsOf(filed, builtInById.get(filed.network.chainId)));
+  return { registry: createRegistry([...byId.values()], replacements) };
 }
 
 /** The records that come with Till, alone. A test checks that they have no problem. */
@@ -50,20 +70,67 @@ export function builtInRegistry(): Registry {
   return read.registry;
 }
 
-export function createRegistry(filed: readonly FiledNetwork[]): Registry {
-  const networks = filed.map(({ network }) => network).sort(byReference);
+export function createRegistry(filed: readonly FiledNetwork[], replacements: readonly Replacement[] = []): Registry {
+  const placeOf = placesIn(filed);
+  const icons = new Map(filed.flatMap((each) => [...each.icons]));
+  const files = new Map(filed.map(({ network, file }) => [network.chainId, file]));
+  const networks = filed.map(({ network }) => network);
+  return indexed(networks, {
+    icon: (id) => icons.get(id),
+    fileOf: (chainId) => files.get(chainId),
+    placeOf,
+    replacements,
+    hashes: recordHashes(networks),
+  });
+}
+
+/**
+ * The registry with records that only the database remembers: those of removed files. Old amounts stay readable by them. Nothing is
+ * offered in them. The hashes stay those of the files.
+ */
+export function withRemembered(registry: Registry, remembered: readonly Network[]): Registry {
+  if (remembered.length === 0) return registry;
+  const added = new Map(remembered.map((network) => [network.chainId, network]));
+  const present = registry.networks.map((network) => {
+    const more = added.get(network.chainId)?.assets ?? [];
+    added.delete(network.chainId);
+    return { ...network, assets: new Map([...network.assets, ...more]) };
+  });
+  return indexed([...present, ...added.values()], registry);
+}
+
+type Indexed = 'networks' | 'assets' | 'network' | 'asset';
+
+function indexed(all: readonly Network[], { icon, fileOf, placeOf, replacements, hashes }: Omit<Registry, Indexed>) {
+  const networks = all.toSorted(byReference);
   const assets = networks.flatMap((network) => [...network.assets.values()]);
   const networkById = new Map(networks.map((network) => [network.chainId, network]));
   const assetById = new Map(assets.map((asset) => [asset.id, asset]));
-  const icons = new Map(filed.flatMap((each) => [...each.icons]));
-  const files = new Map(filed.map(({ network, file }) => [network.chainId, file]));
   return {
     networks,
     assets,
-    network: (chainId) => networkById.get(chainId),
-    asset: (id) => assetById.get(id),
-    icon: (id) => icons.get(id),
-    fileOf: (chainId) => files.get(chainId),
+    network: (chainId: string) => networkById.get(chainId),
+    asset: (id: string) => assetById.get(id),
+    icon,
+    fileOf,
+    placeOf,
+    replacements,
+    hashes,
+  };
+}
+
+function placesIn(filed: readonly FiledNetwork[]): Registry['placeOf'] {
+  const byId = new Map(filed.map((each) => [each.network.chainId, each]));
+  return (id, field) => {
+    const [chainId = ''] = id.split('/', 1);
+    const found = byId.get(chainId);
+    if (found === undefined) return `${id}: ${field}`;
+    const { network, placeOf } = found;
+    if (id === chainId) return placeOf(field === 'slip44' ? ['coin', field] : [field]);
+    if (id === network.coin.id) return placeOf(['coin', field]);
+    // Icons and places count the tokens in the order of the file, which the map keeps.
+    const index = [...network.assets.keys()].filter((asset) => asset !== network.coin.id).indexOf(id);
+    return placeOf(['tokens', index, field]);
   };
 }
 

@@ -20,7 +20,7 @@ export function networkSentences(examined: ExaminedNetwork, record: NetworkFile)
       chainId,
     ),
     permit2Sentence(examined.permit2),
-    `Not found out: the name of the coin. The file says ${record.coin.symbol}, and SLIP-44 number ${record.coin.slip44}; correct both before the first payment. The coin pays for gas alone until the file has its pay and quoteDecimals.`,
+    `Not found out: the name of the coin. The file says ${record.coin.symbol}, and SLIP-44 number ${record.coin.slip44}; correct both before a node uses the network, because the database remembers them. The coin pays for gas alone until the file has its pay and quoteDecimals.`,
   ];
 }
 

@@ -1,9 +1,18 @@
 import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
+import { acceptRecord } from '../actions/records/accept-record.ts';
+import { type Difference, findDifferences, readMemory } from '../actions/records/differences.ts';
+import { ChainUnavailableError } from '../chains/chain.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { examineNetwork, openExamination } from '../chains/evm/examine-network.ts';
+import { examineToken } from '../chains/evm/examine-token.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks, knownNetworks } from './chains.ts';
-import { type Command, command, type Output } from './command.ts';
+import { type Command, command, databaseCommand, type Output, operatorOf } from './command.ts';
 import type { Context } from './connect.ts';
+import { id } from './kinds.ts';
+import { optional } from './options.ts';
+import { domainsOf } from './record-commands.ts';
+import { networkFindings, type RecordFinding, tokenFindings } from './record-findings.ts';
 import { layoutTable } from './table.ts';
 
 interface EndpointReport {
@@ -15,12 +24,14 @@ interface EndpointReport {
   readonly head: number | null;
   readonly assets: readonly { readonly asset: string; readonly symbol: string; readonly isPayable: boolean }[];
   readonly problems: readonly string[];
+  /** Differences by which nothing fails. They are asked of one endpoint of each network. */
+  readonly remarks: readonly string[];
 }
 
 const check = command({
   name: 'networks check',
   summary:
-    'Compare every configured network with its chain, through each of its endpoints. Exit code 1 when a problem is found.',
+    'Compare the record of every configured network with its chain, through each of its endpoints, and say what to do about each difference. Exit code 1 when a problem is found; a remark is none.',
   examples: ['networks check', 'networks check --json'],
   run: async (context) => {
     const networks = await configuredNetworks(context);
@@ -59,7 +70,37 @@ const list = command({
   },
 });
 
-export const networkCommands: readonly Command[] = [check, list];
+const accept = databaseCommand({
+  name: 'networks accept',
+  summary:
+    'Show where the files of networks differ from what the database remembers, and what each change would mean. With an id, accept the changes of that network or token. Exit code 1 when a difference is left.',
+  positionals: {
+    id: optional({ ...id, placeholder: 'caip2|caip19' }, 'The network or the token whose changes are accepted.'),
+  },
+  examples: ['networks accept', 'networks accept eip155:777777/erc20:0x5FbDB2315678afecb367f032d93F642f64180aa3'],
+  run: async (deps, { id: subject }) => {
+    const meanings = subject === undefined ? [] : await acceptRecord(deps, { subject, actor: operatorOf(deps.config) });
+    const { sql } = deps.db;
+    const left = await findDifferences(sql, deps.registry, await readMemory(sql));
+    const text = [
+      ...(subject === undefined ? [] : [`Accepted for ${subject}.`, ...meanings, ACCEPTED]),
+      ...(left.length === 0 ? ['The files agree with what the database remembers.'] : left.flatMap(sentencesOf)),
+    ].join('\n');
+    return {
+      json: { accepted: subject ?? null, meanings, differences: left },
+      text,
+      exitCode: left.length === 0 ? 0 : 1,
+    };
+  },
+});
+
+const ACCEPTED = 'Give every node the same files, and start the nodes again.';
+
+function sentencesOf({ text, way, meaning }: Difference): string[] {
+  return [`${text}. ${way}`, ...(meaning === undefined ? [] : [`  To accept it means: ${meaning}`])];
+}
+
+export const networkCommands: readonly Command[] = [check, list, accept];
 
 function report(reports: readonly EndpointReport[]): Output {
   const table = layoutTable(reports, [
@@ -74,30 +115,81 @@ function report(reports: readonly EndpointReport[]): Output {
   const problems = reports.flatMap(({ network, endpoint, problems: found }) =>
     found.map((problem) => `${network}, endpoint ${endpoint}: ${problem}`),
   );
+  const remarks = reports.flatMap(({ network, remarks: found }) => found.map((text) => `${network}: ${text}`));
   const verdict = problems.length === 0 ? 'No problems found.' : problems.join('\n');
-  return { json: reports, text: `${table}\n\n${verdict}`, exitCode: problems.length === 0 ? 0 : 1 };
+  const more = remarks.length === 0 ? '' : `\n\nRemarks:\n${remarks.join('\n')}`;
+  return { json: reports, text: `${table}\n\n${verdict}${more}`, exitCode: problems.length === 0 ? 0 : 1 };
 }
 
 function symbols(assets: EndpointReport['assets'], isPayable: boolean): string {
   return assets.flatMap((asset) => (asset.isPayable === isPayable ? [asset.symbol] : [])).join(' ');
 }
 
-function checkNetwork(context: Context, inUse: NetworkInUse): Promise<EndpointReport[]> {
+async function checkNetwork(context: Context, inUse: NetworkInUse): Promise<EndpointReport[]> {
   const hasRelayer = relayersOf(context, inUse.network).length > 0;
   const missing = hasRelayer ? [] : ['No relayer is configured: RELAYER_KEYS has no key for it.'];
-  return Promise.all(
-    inUse.endpoints.map(async (url, index) => {
-      const report = await checkEndpoint(context, inUse, url);
-      return { ...report, endpoint: index + 1, problems: [...report.problems, ...(index === 0 ? missing : [])] };
-    }),
-  );
+  const reports = await Promise.all(inUse.endpoints.map((url) => checkEndpoint(context, inUse, url)));
+  // The record is one for all endpoints, so the first one that works is enough.
+  const asked = reports.findIndex(({ state }) => state === 'up');
+  const findings = asked === -1 ? [] : await findingsAt(context, inUse, inUse.endpoints[asked] ?? '');
+  return reports.map((report, index) => ({
+    ...report,
+    endpoint: index + 1,
+    problems: [
+      ...report.problems,
+      ...(index === 0 ? missing : []),
+      ...(index === asked ? textsOf(findings, true) : []),
+    ],
+    remarks: index === asked ? textsOf(findings, false) : [],
+  }));
+}
+
+function textsOf(findings: readonly RecordFinding[], isProblem: boolean): string[] {
+  return findings.filter((finding) => finding.isProblem === isProblem).map(({ text }) => text);
+}
+
+/** So many tokens are examined at the same time. */
+const AT_ONCE = 10;
+
+/** Asks the chain what `networks add` asks it, and compares the answers with the record. */
+async function findingsAt(
+  { world, config }: Context,
+  { network }: NetworkInUse,
+  url: string,
+): Promise<RecordFinding[]> {
+  const { registry } = config;
+  const usualDomains = domainsOf(registry);
+  const tokens = [...network.assets.values()].filter(({ id: asset }) => asset !== network.coin.id);
+  const findings: RecordFinding[] = [];
+  try {
+    const examination = await openExamination(world, url);
+    try {
+      findings.push(...networkFindings(registry, network, await examineNetwork(examination)));
+      for (let first = 0; first < tokens.length; first += AT_ONCE) {
+        const some = tokens.slice(first, first + AT_ONCE);
+        const found = await Promise.all(
+          some.map(async (asset) => {
+            const address = asset.id.slice(asset.id.lastIndexOf(':') + 1);
+            return tokenFindings(registry, asset, await examineToken(world, examination, { address, usualDomains }));
+          }),
+        );
+        findings.push(...found.flat());
+      }
+    } finally {
+      examination.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
+    findings.push({ isProblem: false, text: `Not everything was found out: ${error.message}. Run the command again.` });
+  }
+  return findings;
 }
 
 async function checkEndpoint(
   { world, log }: Context,
   { network }: NetworkInUse,
   url: string,
-): Promise<Omit<EndpointReport, 'endpoint'>> {
+): Promise<Omit<EndpointReport, 'endpoint' | 'remarks'>> {
   const chain = createEvmChain({ world, log, network, endpoints: [url] });
   const { state, head, payable, problems } = await askEndpoint({ world }, chain);
   const known = state === 'up' ? [...network.assets.values()].filter(({ pay }) => pay !== undefined) : [];

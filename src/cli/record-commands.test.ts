@@ -428,6 +428,166 @@ describe('commands that write the files of networks', () => {
     assert.deepEqual(readdirSync(folder), ['eip155-777777.json']);
   });
 
+  describe('the check of a file against its chain', () => {
+    // biome-ignore lint/suspicious/noExplicitAny: a file is changed as people change it, without types.
+    type File = any;
+    interface CheckCase {
+      readonly name: string;
+      readonly change?: (file: File) => void;
+      readonly spoil?: Spoil;
+      readonly isProblem: boolean;
+      readonly says: RegExp;
+    }
+    const code =
+      (address: string, answer: string): Spoil =>
+      ({ method, params }) =>
+        method === 'eth_getCode' && isOf(params[0], address) ? { result: answer } : undefined;
+    const CHECKS: readonly CheckCase[] = [
+      {
+        name: 'another name and symbol',
+        change: ({ tokens }) => Object.assign(tokens[0], { symbol: 'USDX', name: 'Dollar' }),
+        isProblem: false,
+        says: /eip155-777777\.json:\d+:\d+ tokens\[0\]\.symbol is USDX, with the name "Dollar"\. The contract calls itself "USDO", with the name "Own Dollar"\. Payers see the words of the file/,
+      },
+      {
+        name: 'other decimals of a token that is a price alone',
+        change: ({ tokens }) => {
+          delete tokens[1].pay;
+          tokens[1].decimals = 8;
+        },
+        isProblem: true,
+        says: /tokens\[1\]\.decimals is 8, and the contract has 6\. Correct it before payments name the token/,
+      },
+      {
+        name: 'other decimals of a payable token',
+        change: ({ tokens }) => Object.assign(tokens[1], { decimals: 8 }),
+        isProblem: true,
+        says: /USDT \(\S+\) is switched off: the contract has 6 decimals and not 8\. Correct eip155-777777\.json:\d+:\d+ tokens\[1\]\.decimals\./,
+      },
+      {
+        name: 'another EIP-712 domain',
+        change: ({ tokens }) => Object.assign(tokens[0], { domain: { name: 'Own Dollar', version: '7' } }),
+        isProblem: true,
+        says: /tokens\[0\]\.domain is {"name":"Own Dollar","version":"7"}, and the contract of USDO has {"name":"Own Dollar","version":"2"}\. Signatures of payers fail: copy the domain/,
+      },
+      {
+        name: 'EIP-3009 that is not used',
+        change: ({ tokens }) => {
+          tokens[0].pay = 'permit2';
+          delete tokens[0].domain;
+        },
+        isProblem: false,
+        says: /tokens\[0\]\.pay is permit2, and USDO has EIP-3009\. Payers need no approval with "pay": "eip3009-bytes", with the domain {"name":"Own Dollar","version":"2"}\./,
+      },
+      {
+        name: 'signatures as bytes that are not used',
+        change: ({ tokens }) => Object.assign(tokens[0], { pay: 'eip3009-vrs' }),
+        isProblem: false,
+        says: /tokens\[0\]\.pay is eip3009-vrs, and USDO takes signatures as bytes, too\. Contract accounts can pay/,
+      },
+      {
+        name: 'EIP-3009 that is not there',
+        change: ({ tokens }) =>
+          Object.assign(tokens[1], { pay: 'eip3009-vrs', domain: { name: 'Tether USD', version: '1' } }),
+        isProblem: true,
+        says: /tokens\[1\]\.pay is eip3009-vrs, and the contract of USDT took no such signature for a transfer of nothing\. Payers can pay with "pay": "permit2", without domain\./,
+      },
+      {
+        name: 'a blacklist that the file does not have',
+        change: ({ tokens }) => {
+          delete tokens[0].blacklist;
+        },
+        isProblem: false,
+        says: /USDO can blacklist accounts: isBlacklisted\(\)\. Write "blacklist": "isBlacklisted"/,
+      },
+      {
+        name: 'a blacklist that the contract does not have',
+        change: ({ tokens }) => Object.assign(tokens[0], { blacklist: 'isFrozen' }),
+        isProblem: false,
+        says: /USDO can blacklist accounts: isBlacklisted\(\)/,
+      },
+      {
+        name: 'another block time',
+        change: (file) => Object.assign(file, { blockTimeMs: 500 }),
+        isProblem: false,
+        says: /blockTimeMs is 500, and a block takes 2000 ms, measured over \d+ blocks\. Correct it, and look at finality\.depth again/,
+      },
+      {
+        name: 'a tag that the file does not have',
+        change: ({ finality }) => Object.assign(finality, { tags: ['safe'] }),
+        isProblem: false,
+        says: /The node knows the tag finalized, and \S+ finality does not have it\. Add it to tags/,
+      },
+      {
+        name: 'a tag that the node does not know',
+        spoil: ({ method, params }) =>
+          method === 'eth_getBlockByNumber' && params[0] === 'safe'
+            ? { error: { code: -32_602, message: 'unknown tag' } }
+            : undefined,
+        isProblem: true,
+        says: /finality has the tag safe, and the node does not know it\. Use endpoints that do, or remove the tag/,
+      },
+      {
+        name: 'no contract in the place of a token',
+        change: ({ tokens }) => Object.assign(tokens[1], { address: EMPTY }),
+        isProblem: true,
+        says: /USDT: There is no contract at 0x\S+ on eip155:777777\. Check the address\./,
+      },
+      {
+        name: 'no Permit2',
+        spoil: code(PERMIT2_ADDRESS, '0x'),
+        isProblem: true,
+        says: /Permit2 is missing, and USDT need it\. Deploy it at its usual address, or leave pay out/,
+      },
+      {
+        name: 'no contract of deposit addresses',
+        spoil: code(DEPOSIT_CONTRACTS.at(-1)?.address ?? '', '0x'),
+        isProblem: false,
+        says: /The contract of deposit addresses is missing, so payers cannot send from exchanges: `till collector deploy --network eip155:777777` deploys it\./,
+      },
+      {
+        name: 'no Collector',
+        spoil: code(COLLECTORS.at(-1)?.address ?? '', '0x'),
+        isProblem: true,
+        says: /The Collector is missing: `till collector deploy --network eip155:777777` deploys it\./,
+      },
+    ];
+
+    async function check() {
+      const env = {
+        NETWORKS_DIR: folder,
+        RPC_URLS: `${NETWORK}=${url}`,
+        RELAYER_KEYS: `0x${'1a'.repeat(32)}`,
+        FEE_ACCOUNT: PLAIN,
+        INTERMEDIATE_ACCOUNT: PLAIN,
+      };
+      const said = await till(['networks', 'check', '--json'], env);
+      const [report] = JSON.parse(said.stdout) as { problems: string[]; remarks: string[] }[];
+      return { ...said, problems: report?.problems ?? [], remarks: report?.remarks ?? [] };
+    }
+
+    it('finds nothing in the file that `networks add` wrote', async () => {
+      await add(['--token', `${DOLLAR}=USD`, '--token', `${PLAIN}=USD`]);
+      const { exitCode, problems, remarks } = await check();
+      assert.deepEqual([exitCode, problems, remarks], [0, [], []]);
+    });
+
+    for (const { name, change, spoil: spoilt, isProblem, says } of CHECKS) {
+      it(`explains ${name}`, async () => {
+        await add(['--token', `${DOLLAR}=USD`, '--token', `${PLAIN}=USD`]);
+        const changed = record();
+        change?.(changed);
+        writeFileSync(file(), JSON.stringify(changed));
+        if (spoilt !== undefined) spoil = spoilt;
+        const { exitCode, stdout, problems, remarks } = await check();
+        assert.match((isProblem ? problems : remarks).join('\n'), says, stdout);
+        assert.equal(exitCode, problems.length > 0 ? 1 : 0);
+        assert.equal(exitCode === 1, isProblem, stdout);
+        assert.doesNotMatch(stdout, /secret-of-the-operator/);
+      });
+    }
+  });
+
   it('add no token to a built-in network, an unknown one, another chain, or while another command writes', async () => {
     const to = (network: string) =>
       till(['tokens', 'add', '--network', network, '--rpc', url, '--token', PLAIN], { NETWORKS_DIR: folder });

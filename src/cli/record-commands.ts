@@ -183,7 +183,7 @@ async function findToken(
 }
 
 /** The EIP-712 domains of known tokens: a bridged token often has the name of its original. */
-function domainsOf(registry: Registry) {
+export function domainsOf(registry: Registry) {
   return registry.assets.flatMap(({ pay }) => (pay !== undefined && 'domain' in pay ? [pay.domain] : []));
 }
 

@@ -39,6 +39,7 @@ export const ALERT_NAMES = [
   'payments_undetermined',
   'payout_failed',
   'rate_missing',
+  'records_differ',
   'refund_awaiting_funds',
   'refund_failed',
   'relayer_balance_low',

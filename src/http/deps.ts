@@ -10,6 +10,7 @@ import type { PaymentMover } from '../actions/paying/payment-mover.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
 import type { RequestRecorder } from '../actions/record-requests.ts';
+import type { RecordStanding } from '../actions/record-standing.ts';
 import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { RegistryDeps } from '../chains/registry.ts';
@@ -120,6 +121,8 @@ export interface HttpDeps extends RegistryDeps {
   readonly testClock?: TestClock | undefined;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
+  /** Whether the records of networks of this node are in force. */
+  readonly standing: RecordStanding;
   readonly longPolls: LongPolls;
   readonly drain: Drain;
   readonly holdPlaces: HoldPlaces;

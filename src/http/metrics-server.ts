@@ -10,7 +10,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets'>;
+type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets' | 'standing'>;
 
 /** Metrics and probes have their own port: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(

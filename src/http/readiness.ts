@@ -12,7 +12,7 @@ import type { HttpDeps } from './deps.ts';
 
 export type Readiness = Static<typeof Readiness>;
 
-type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs' | 'secrets'>;
+type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs' | 'secrets' | 'standing'>;
 
 /** Checks whether the node can take requests. Concurrent checks share one read of the database. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
@@ -35,7 +35,13 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       secret,
       clockOffMs,
       chains: deps.chains.list().map(chainState),
-      remarks: [...risks, ...missing, clockRemark(clockOffMs) ?? [], secret === 'ok' ? [] : OUTDATED].flat(),
+      remarks: [
+        ...risks,
+        ...missing,
+        clockRemark(clockOffMs) ?? [],
+        secret === 'ok' ? [] : OUTDATED,
+        deps.standing.problem() ?? [],
+      ].flat(),
     };
   };
 }

@@ -51,13 +51,19 @@ export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string
 }
 
 export function chainTerms(
-  deps: { world: World; log: Log; config: Config },
+  deps: { world: World; log: Log; config: Config; genesisOf?: (chainId: string) => string | undefined },
   networks: readonly NetworkInUse[],
 ): ChainTerms[] {
   // The real clock: budgets, pauses and timeouts of endpoints must not follow a sandbox's clock.
   const world = unshiftedWorld(deps.world);
   return networks.map(({ network, endpoints }) => ({
-    chain: createEvmChain({ world, log: deps.log, network, endpoints }),
+    chain: createEvmChain({
+      world,
+      log: deps.log,
+      network,
+      endpoints,
+      genesis: () => deps.genesisOf?.(network.chainId),
+    }),
     relayers: relayersOf(deps, network),
     feeAccount: accountOf(deps.config.feeAccount, network, SANDBOX_ACCOUNTS.feeAccount),
     intermediateAccount: accountOf(deps.config.intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate),

@@ -110,7 +110,7 @@ export const SETTINGS = {
     'NETWORKS_DIR',
     path(),
     undefined,
-    'A folder with files of networks of your own, the same on every node. They add networks, or replace built-in ones by id. Their format is `networks/schema.json`, also at `/networks.schema.json`; see `docs/own-networks.md`.',
+    'A folder with files of networks of your own, the same on every node. They add networks, or replace built-in ones by id. The database remembers what was used, and a start with other decimals, coins or pegs is refused. Their format is `networks/schema.json`, also at `/networks.schema.json`; see `docs/own-networks.md`.',
     'none: the built-in networks alone',
   ),
   secret: setting(

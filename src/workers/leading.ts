@@ -17,6 +17,8 @@ const FAILURES_UNTIL_ALERT = 10;
 export interface LedWork {
   /** The name of the lease. */
   readonly name: string;
+  /** False while this node must leave the work to others: it takes no lease, and gives back a lease that it holds. */
+  readonly mayLead?: () => boolean;
   /** Called when this node becomes the leader. While it leads, the returned function is called for each round. */
   readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
   /** Called with the error of a failed round, or with undefined. */
@@ -43,10 +45,12 @@ async function leadForever(deps: LeadingDeps, work: LedWork, stop: AbortSignal):
   const held = deps.metrics.leasesHeld;
   while (!stop.aborted) {
     try {
-      await whileLeading(deps, work.name, stop, (lease, signal) => {
-        held.set({ lease: work.name }, 1);
-        return runRounds(deps, work, lease, signal);
-      });
+      if (work.mayLead?.() !== false) {
+        await whileLeading(deps, work.name, stop, (lease, signal) => {
+          held.set({ lease: work.name }, 1);
+          return runRounds(deps, work, lease, signal);
+        });
+      }
     } catch (error) {
       deps.log.warn({ lease: work.name, err: error }, 'leading failed');
     } finally {
@@ -58,7 +62,7 @@ async function leadForever(deps: LeadingDeps, work: LedWork, stop: AbortSignal):
 
 async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal: AbortSignal): Promise<void> {
   const round = work.start(lease, signal);
-  for (let failures = 0; !signal.aborted; ) {
+  for (let failures = 0; !signal.aborted && work.mayLead?.() !== false; ) {
     try {
       await round(signal);
       failures = 0;

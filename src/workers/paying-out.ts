@@ -6,6 +6,7 @@ import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
 import { beginReturns } from '../actions/outgoing/return/begin-returns.ts';
 import { recordUnexpectedTransfers } from '../actions/outgoing/return/record-unexpected-transfers.ts';
+import type { RecordStanding } from '../actions/record-standing.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
@@ -17,7 +18,11 @@ type PayingOutDeps = WorkerDeps &
   RowKeyDeps &
   SubjectKeyDeps &
   Pick<LimitDeps, 'hourlyLimit'> &
-  Pick<PayOutDeps, 'sweepFrom'> & { readonly chains: Chains; readonly screening: Screening };
+  Pick<PayOutDeps, 'sweepFrom'> & {
+    readonly chains: Chains;
+    readonly screening: Screening;
+    readonly standing: RecordStanding;
+  };
 
 /** Jobs for outgoing transfers and unexpected money. Any node may run them at any time. */
 export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
@@ -33,7 +38,10 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     { name: 'begin-returns', everyMs: 500, run: () => beginReturns(deps) },
     { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
-    ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),
+    // It signs. Another node with the records in force does it meanwhile.
+    ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, async (connected) =>
+      deps.standing.isInForce() ? beginOutgoing(outgoing, connected) : false,
+    ),
     ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) =>
       recordUnexpectedTransfers({ ...deps, disputed }, connected),
     ),

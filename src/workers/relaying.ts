@@ -1,4 +1,5 @@
 import { createAlarms } from '../actions/alarms.ts';
+import type { RecordStanding } from '../actions/record-standing.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
@@ -13,6 +14,7 @@ export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
   /** Wakes the relayers: a payment that changed may have an item to send. */
   readonly feed: EventFeed;
   readonly relaying?: RelaySettings;
+  readonly standing: RecordStanding;
 }
 
 /** Sends the due items of every network with each of its relayers. The returned function stops this on this node. */
@@ -55,6 +57,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
       const nap = wake.sleeper();
       return {
         name: relayLeaseName(id),
+        mayLead: deps.standing.isInForce,
         start: (lease) => {
           const relayer = { chain, signer, id, share, isCoinOnly, lease, alarms, memory: newMemory() };
           return async (signal) => {

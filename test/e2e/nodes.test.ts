@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -125,6 +125,38 @@ describe('a node', { concurrency: true }, () => {
     assert.equal(await endOf(node), 1);
     assert.match(node.output(), /cannot start: .*newer version of Till \(it has 9999_tomorrow\.sql\)/);
     assert.doesNotMatch(node.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
+    await sql.end();
+    await database.drop();
+  });
+
+  it('refuses files of networks that change what the database was used with, all of them at once', async () => {
+    const database = await createTestDatabase();
+    const sql = connectTo(database.url);
+    const network = { name: 'Own', mode: 'test', coin: 'eip155:777777/slip44:60', coinSymbol: 'OWN', coinDecimals: 18 };
+    await sql`
+      insert into known_records (subject, facts, at)
+      values ('eip155:777777', ${sql.json({ ...network, genesis: null })}, now()),
+        ('eip155:777777/erc20:0x5FbDB2315678afecb367f032d93F642f64180aa3',
+          ${sql.json({ name: 'Own dollar', symbol: 'USDO', decimals: 6, peg: 'USD' })}, now())`;
+    const networks = join(folder, 'networks');
+    await mkdir(networks);
+    const coin = { symbol: 'OWN', name: 'Own coin', decimals: 18, slip44: 61 };
+    const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+    const token = { address, symbol: 'USDO', name: 'Own dollar', decimals: 18, peg: 'USD' };
+    const record = { id: 'eip155:777777', name: 'Own', mode: 'test', coin, tokens: [token] };
+    await writeFile(join(networks, 'own.json'), JSON.stringify(record));
+    const node = await start({
+      TILL_HOME: newHome(),
+      DATABASE_URL: database.url,
+      SANDBOX: '1',
+      NETWORKS_DIR: networks,
+    });
+    assert.equal(await endOf(node), 1);
+    const refusal =
+      /^Till cannot start: the networks and tokens differ from those that this database was used with:\n {2}\S*own\.json:1:\d+ coin\.slip44 is 61, and the database remembers 60 .*\n {2}\S*own\.json:1:\d+ tokens\[0\]\.decimals is 18, and the database remembers 6 .* till networks accept /m;
+    assert.match(node.output(), refusal);
+    assert.doesNotMatch(node.output(), /\bat .*\.ts:\d+/, 'sentences, not a stack');
+    assert.equal((await sql`select 1 from known_records`).length, 2, 'nothing was written');
     await sql.end();
     await database.drop();
   });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { createAnnouncement } from '../../src/actions/announce-node.ts';
+import { createRecordStanding } from '../../src/actions/record-standing.ts';
 import { createMetrics } from '../../src/runtime/metrics.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import type { WorkerDeps } from '../../src/workers/loop.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
@@ -19,17 +22,19 @@ describe('nodes that relay and watch', () => {
     await scene.close();
   });
 
-  function startNode() {
+  function startNode({ registry = REGISTRY, host = 'one' } = {}) {
+    const standing = createRecordStanding();
     const deps: WorkerDeps = {
-      registry: REGISTRY,
+      registry,
       db: scene.db,
       world: systemWorld,
       log: scene.log,
       metrics: createMetrics(),
     };
     const { chains, feed, movePayment } = scene;
+    const relaying = { ...deps, rowKeys: scene.rowKeys, chains, feed, standing, host };
     const parts = [
-      startRelaying({ ...deps, rowKeys: scene.rowKeys, chains, feed }),
+      startRelaying(relaying),
       startWatching({
         ...deps,
         rowKeys: scene.rowKeys,
@@ -42,14 +47,50 @@ describe('nodes that relay and watch', () => {
     ];
     const stop = () => Promise.all(parts.map((stopPart) => stopPart()));
     stops.push(stop);
-    return { ...deps, stop };
+    const announce = createAnnouncement({ ...deps, host, config: { roles: [] }, secrets: { ids: [] }, standing });
+    return { ...deps, stop, announce, standing };
   }
+  const relayLease = async () => {
+    const held = await scene.db.sql<{ holder: string }[]>`
+      select holder from leases where starts_with(name, 'relay ') and until > now()`;
+    return [...new Set(held.map(({ holder }) => holder.split('/')[0]))].join();
+  };
   const open = async () => {
     scene = await openRelayScene({ isRealTime: true });
     scene.control.setAutoMining(true);
   };
   const succeeds = (id: string, withinMs = 5_000) =>
     until('the payment succeeds', async () => (await scene.status(id)) === 'succeeded', { withinMs });
+
+  it('send nothing with other files of networks than the node that started last', async () => {
+    await open();
+    const one = startNode();
+    await one.announce();
+    await until('the first node leads', async () => (await relayLease()) === 'one');
+    const hashes = { ...REGISTRY.hashes, 'eip155:31337': 'another', 'eip155:777777': 'added' };
+    const other = startNode({ registry: { ...REGISTRY, hashes }, host: 'other' });
+    await other.announce();
+    await one.announce();
+    assert.deepEqual([one.standing.isInForce(), other.standing.isInForce()], [false, true]);
+    await until('the second node leads', async () => (await relayLease()) === 'other');
+    const { id } = await scene.accept();
+    await succeeds(id);
+    assert.equal(await relayLease(), 'other');
+    const alert = (await listAlerts(scene.db.sql)).find(({ name }) => name === 'records_differ');
+    assert.deepEqual(
+      [alert?.subject, alert?.message],
+      [
+        'one',
+        'The files of networks of the node one differ from those of other, which started last: eip155:31337, eip155:777777. one sends and signs nothing. Give every node the same files and the same version, and start one again.',
+      ],
+    );
+    // The first node gets the files of the second one.
+    await one.stop();
+    const again = startNode({ registry: { ...REGISTRY, hashes }, host: 'one' });
+    await again.announce();
+    await other.announce();
+    assert.deepEqual([again.standing.isInForce(), other.standing.isInForce()], [true, true]);
+  });
 
   it('pay accepted items without a wake-up', async () => {
     await open();

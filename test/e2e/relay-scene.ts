@@ -16,6 +16,7 @@ import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import type { Finality } from '../../src/chains/network.ts';
+import type { Registry } from '../../src/chains/registry.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
 import { sealedId } from '../../src/domain/seal.ts';
@@ -39,7 +40,7 @@ import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase, patient } from '../database.ts';
 import { TEST_SECRET } from '../gateway.ts';
-import { coinOf, findNetwork, REGISTRY } from '../registry.ts';
+import { coinOf, REGISTRY } from '../registry.ts';
 
 export type RelayScene = Awaited<ReturnType<typeof openRelayScene>>;
 export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
@@ -61,6 +62,8 @@ export interface SceneInput {
   /** The gateway connects as the run role, which does not own the tables. */
   readonly isRunRole?: boolean;
   readonly masterSecret?: Uint8Array;
+  /** The records of the gateway; the built-in ones by default. */
+  readonly registry?: Registry;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
   /** Another network of the gateway of this scene: the same database and the same time. */
@@ -94,7 +97,7 @@ const MAX_ROUNDS = 50;
 
 /** A database, a chain in memory, and manual time; relayers and watchers take single steps. */
 export async function openRelayScene(input: SceneInput = {}) {
-  const { beside } = input;
+  const { beside, registry = REGISTRY } = input;
   const database = beside ? { url: beside.databaseUrl, drop: async () => {} } : await createTestDatabase();
   const url = input.isRunRole ? await openRunRole(systemWorld, database.url) : database.url;
   const db = openDatabase({ url: patient(url), poolSize: 8, applicationName: 'till-test' });
@@ -102,7 +105,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
   const manual: World = { ...systemWorld, clock: { nowMs: () => nowMs } };
   const world = beside?.world ?? (input.isRealTime ? systemWorld : manual);
-  const sandbox = findNetwork(beside?.network ?? 'eip155:31337');
+  const sandbox = registry.network(beside?.network ?? 'eip155:31337');
   if (sandbox === undefined) throw new Error('The sandbox is not a known network');
   const network = {
     ...sandbox,
@@ -136,7 +139,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   const secrets = createSecrets([input.masterSecret ?? TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
   const screening = input.screening ?? NO_SCREENING;
-  const base = { db, registry: REGISTRY, world, log, screening, ...keys };
+  const base = { db, registry, world, log, screening, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
+import { createRecordMemory } from '../../src/actions/records/remember-records.ts';
 import { connectNetworks } from '../../src/outside.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
@@ -55,10 +56,13 @@ describe('an asset whose contract differs from our data', () => {
     assert.ok('config' in read);
     const world = { ...systemWorld, clock: { nowMs: () => systemWorld.clock.nowMs() + laterMs } };
     const base = { registry: REGISTRY, config: read.config, world, log: pino({ level: 'silent' }), db };
-    const chains = await connectNetworks(base, {
-      networks: networksInUse(read.config, undefined),
-      ownChain: undefined,
-    });
+    const chains = await connectNetworks(
+      { ...base, records: createRecordMemory(base) },
+      {
+        networks: networksInUse(read.config, undefined),
+        ownChain: undefined,
+      },
+    );
     await chains.firstCheck;
     const payable = chains.find(NETWORK)?.payable() ?? [];
     await chains.stop();

@@ -12,6 +12,7 @@ import { findPayments, type Payment, stateOf } from '../../store/payments/paymen
 import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
 import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
 import { merchantNotFound } from '../parties/change-merchant.ts';
+import type { RecordMemory } from '../records/remember-records.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
 
 /** A validated request for a payment. */
@@ -50,7 +51,7 @@ const MAX_CONCURRENT = 2;
 /** Random bytes in an id. */
 const ID_BYTES = 10;
 
-type CreateDeps = CommandDeps & SubjectKeyDeps;
+type CreateDeps = CommandDeps & SubjectKeyDeps & { readonly records: RecordMemory };
 type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
 type Outcome = CreatedPayment | ApiError;
 
@@ -66,6 +67,10 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
     isItemsFault: (error) => isDataFault(error) || databaseFault(error) === 'busy',
   });
   return async (order) => {
+    if (order.tokenAsset !== null && !deps.records.isAdmitted(order.tokenAsset)) {
+      const refused = await deps.records.admit([order.tokenAsset]);
+      for (const reason of refused.values()) throw otherRecord(reason);
+    }
     const outcome = await create({ ...order, ...claimOf(order) }).catch((error: unknown) => {
       // An insert waits only for the lock of another insert with the same key.
       throw databaseFault(error) === 'busy' ? stillRunning() : error;
@@ -199,6 +204,11 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
       return [order, deleted.has(id) ? merchantNotFound(id) : merchantInactive()];
     }),
   );
+}
+
+/** Nodes have different files, so another node would count the amount in another way. */
+function otherRecord(reason: string): ApiError {
+  return new ApiError('internal_error', reason, { status: 503, retryAfterS: 5 });
 }
 
 function merchantInactive(): ApiError {

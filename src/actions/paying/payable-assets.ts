@@ -1,5 +1,5 @@
 import type { ConnectedChain } from '../../chains/chains.ts';
-import type { KnownAsset } from '../../chains/network.ts';
+import { isOffered, type KnownAsset, type OfferedAsset } from '../../chains/network.ts';
 import { assetsOf, isTestNetwork, type Registry, type RegistryDeps } from '../../chains/registry.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
 import { type AcceptedAssets, accepts } from '../../domain/accepted-assets.ts';
@@ -13,7 +13,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import { type ServingDeps, servedNetworks } from './served-networks.ts';
 
 export interface PayableAsset {
-  readonly asset: KnownAsset & Required<Pick<KnownAsset, 'pay'>>;
+  readonly asset: OfferedAsset;
   readonly quote: Quote;
 }
 
@@ -61,7 +61,7 @@ export function quoteAgain(
 /** Every way to pay goes through this function, so none offers or takes an asset that the payment does not accept. */
 function acceptedAsset(registry: Registry, { acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
   const asset = registry.asset(id);
-  return asset?.pay === undefined || !accepts(acceptedAssets, id) ? undefined : { ...asset, pay: asset.pay };
+  return asset !== undefined && isOffered(asset) && accepts(acceptedAssets, id) ? asset : undefined;
 }
 
 function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
@@ -104,7 +104,7 @@ export function unpayableReason(
   const isPayable = networks.some(({ chain: { network } }) =>
     assetsOf(deps.registry, network.chainId).some(
       (asset) =>
-        asset.pay !== undefined &&
+        isOffered(asset) &&
         (takesCoin || asset.pay.method !== 'native') &&
         accepts(accepted, asset.id) &&
         couldQuote(deps.rates, unit.id, asset),
@@ -113,7 +113,7 @@ export function unpayableReason(
   if (isPayable) return undefined;
   return unit.token === undefined
     ? `is ${unit.symbol}, which nobody could pay here: no token of the networks in use is worth it, and no rate source has a rate for it`
-    : 'names an asset that nobody could pay with here: its network is not in use, or it can only be a destination';
+    : 'names an asset that nobody could pay with here: its network is not in use, or it is retired, or it can only be a destination';
 }
 
 function couldQuote(rates: Rates, unit: string, asset: KnownAsset): boolean {

@@ -4,7 +4,7 @@ import { ContractFaultError } from '../chain.ts';
 import { createBreaker } from './breaker.ts';
 import { createCallBudget } from './call-budget.ts';
 import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';
-import { readNumber } from './rpc-values.ts';
+import { readFields, readHash, readNumber } from './rpc-values.ts';
 import type { Transport } from './transport.ts';
 
 /** One RPC endpoint. Its answers count only while it reports the right chain id and keeps up with the other endpoints. */
@@ -38,6 +38,8 @@ export interface EndpointInput {
   readonly world: World;
   readonly transport: Transport;
   readonly chainId: number;
+  /** The hash of block 0, once it is known. Two chains may have the same id. */
+  readonly genesis?: (() => string | undefined) | undefined;
   readonly callsPerS: number;
   /** The lowest acceptable height, derived from the reports of the other endpoints. */
   readonly minHead: () => number;
@@ -111,6 +113,18 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       throw new EndpointFailure('down', text, WRONG_CHAIN_PAUSE_MS);
     },
   };
+  const genesisCall: RpcCall<void> = {
+    method: 'eth_getBlockByNumber',
+    params: ['0x0', false],
+    read: (result) => {
+      // Some nodes have no old blocks. They say nothing against this chain.
+      const found = result === null ? undefined : readHash(readFields(result).hash);
+      const known = input.genesis?.();
+      if (found === undefined || known === undefined || found === known) return;
+      const text = `is on another chain with the same id: its block 0 is ${found} and not ${known}. Correct RPC_URLS`;
+      throw new EndpointFailure('down', text, WRONG_CHAIN_PAUSE_MS);
+    },
+  };
   const headCall: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber };
   const probeCall: RpcCall<number> = { ...headCall, toleratesLag: true };
   const isBehind = () => head !== undefined && head.number < minHead();
@@ -157,8 +171,11 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   }
 
   const isProven = () => world.clock.nowMs() < provenUntilMs;
-  /** The first calls of every request: the chain id if its check is due, and the height of the answering node. */
-  const preamble = (): readonly RpcCall<unknown>[] => (isProven() ? [headCall] : [chainIdCall, headCall]);
+  /** The first calls of every request: the identity of the chain if its check is due, and the height of the answering node. */
+  const preamble = (): readonly RpcCall<unknown>[] => {
+    if (isProven()) return [headCall];
+    return input.genesis?.() === undefined ? [chainIdCall, headCall] : [chainIdCall, genesisCall, headCall];
+  };
 
   async function exchange(chunk: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
     const first = preamble();
@@ -166,7 +183,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     try {
       const answers = await askInOrder(first, chunk, timeoutMs);
       first.forEach((call, index) => {
-        const value = readValue(call, answers[index]);
+        const value = call === genesisCall ? readGenesis(answers[index]) : readValue(call, answers[index]);
         if (call === headCall) head = { number: value as number, atMs: world.clock.nowMs() };
       });
       if (first.includes(chainIdCall)) provenUntilMs = world.clock.nowMs() + PROVEN_FOR_MS;
@@ -184,6 +201,15 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       }
       blame(failure, begun);
       return chunk.map(() => ({ failure }));
+    }
+  }
+
+  /** Some nodes answer with an error because they have no old blocks. Only another block is a reason not to ask an endpoint. */
+  function readGenesis(answer: Answer | undefined): void {
+    try {
+      readValue(genesisCall, answer);
+    } catch (error) {
+      if (!(error instanceof EndpointFailure) || error.kind === 'down' || error.kind === 'throttled') throw error;
     }
   }
 

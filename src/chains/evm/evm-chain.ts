@@ -33,19 +33,21 @@ export interface EvmChainInput {
   /** The most calls per second to one provider. */
   readonly callsPerS?: number;
   readonly log?: Log;
+  /** The hash of block 0, once it is known. An endpoint with another one is on another chain, and is not asked. */
+  readonly genesis?: () => string | undefined;
   /** The releases of the Collector. A test may pass others. */
   readonly collectors?: readonly ContractRelease[];
 }
 
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { world, network, endpoints, callsPerS, log, collectors = COLLECTORS } = input;
+  const { world, network, endpoints, callsPerS, log, genesis, collectors = COLLECTORS } = input;
   const { finality } = network;
   if (finality === undefined) throw new RangeError(`${network.name} cannot be paid on`);
   if (endpoints.length === 0) throw new RangeError(`${network.name} has no endpoint`);
   const chainId = Number(network.chainId.replace('eip155:', ''));
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
-  const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, ...limit };
+  const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, genesis, ...limit };
   // Anybody can cause surveys. They have connections, breakers and a call budget of their own, so that a flood of surveys delays no
   // confirmation, transaction or watcher. When a provider refuses any call, surveys slow down first.
   const surveyRpc = createRpc({ ...terms, isYielding: true });

@@ -38,6 +38,8 @@ export interface RpcInput {
   readonly network: string;
   readonly chainId: number;
   readonly blockTimeMs: number;
+  /** The hash of block 0, once it is known. */
+  readonly genesis?: (() => string | undefined) | undefined;
   /** URLs, the preferred endpoint first. A test may pass its own transport. */
   readonly endpoints: readonly (string | Transport)[];
   readonly callsPerS?: number;
@@ -87,6 +89,7 @@ export function createRpc(input: RpcInput): Rpc {
       world,
       transport: typeof endpoint === 'string' ? httpTransport(endpoint) : endpoint,
       chainId: input.chainId,
+      genesis: input.genesis,
       callsPerS: input.callsPerS ?? DEFAULT_CALLS_PER_S,
       isYielding: input.isYielding,
       onThrottled: () => input.onThrottled?.(index),

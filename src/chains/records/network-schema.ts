@@ -25,6 +25,12 @@ const Icon = Type.String({
   description: 'Path of the picture from the folder of this file: SVG, PNG or WebP. Initials are drawn without one.',
   'x-form': 'the path of an SVG, PNG or WebP file below the folder of this file',
 });
+const Retired = (whose: string) =>
+  Type.Optional(
+    Type.Literal(true, {
+      description: `Payers are offered ${whose} no more. Payments that were begun, refunds and sweeps go on.`,
+    }),
+  );
 const Depth = Type.Integer({
   minimum: 1,
   maximum: 10_000,
@@ -104,6 +110,7 @@ const Coin = Type.Object(
     worthAtMost: Type.Optional(WorthAtMost),
     ratedAs: Type.Optional(SymbolText('The symbol whose rate is that of the coin.')),
     pay: Type.Optional(Type.Literal('native', { description: 'Payers can pay with the coin.' })),
+    retired: Retired('the coin'),
     icon: Type.Optional(Icon),
   },
   {
@@ -119,7 +126,7 @@ const Token = Type.Object(
       description: 'Address of the contract, with its checksum (EIP-55), or of the mint.',
       maxLength: 128,
     }),
-    symbol: SymbolText('Symbol, unique on the network.'),
+    symbol: SymbolText('Symbol, unique among the tokens of the network that are not retired.'),
     name: Name('Name that payers see.'),
     decimals: Decimals,
     peg: Type.Optional(
@@ -159,6 +166,7 @@ const Token = Type.Object(
         description: "The token's function that returns whether an account is blacklisted.",
       }),
     ),
+    retired: Retired('the token'),
     icon: Type.Optional(Icon),
   },
   { additionalProperties: false, title: 'a token' },
@@ -189,6 +197,7 @@ export const NetworkFile = Type.Object(
       }),
     ),
     gas: Type.Optional(Gas),
+    retired: Retired('the network'),
     tokens: Type.Array(Token, { maxItems: 500 }),
     icon: Type.Optional(Icon),
   },

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readRegistry } from '../registry.ts';
+import { isOffered } from '../network.ts';
+import { assetsOf, readRegistry } from '../registry.ts';
 
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const OTHER = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
@@ -72,7 +73,7 @@ const CASES: readonly Case[] = [
     name: 'an unknown field that resembles none',
     change: [['"blockTimeMs"', '"colour": "red", "blockTimeMs"']],
     problems: [
-      'own.json:6:3 colour is no field of a network. Its fields are $schema, id, name, mode, coin, explorer, blockTimeMs, finality, isTrustedAlone, gas, tokens, icon',
+      'own.json:6:3 colour is no field of a network. Its fields are $schema, id, name, mode, coin, explorer, blockTimeMs, finality, isTrustedAlone, gas, retired, tokens, icon',
     ],
   },
   {
@@ -223,38 +224,29 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    name: 'a built-in network with another address of its token',
+    name: 'a built-in network without its token, also if another one has its symbol',
     change: [
       ['eip155:777777', 'eip155:84532'],
       ['USDO', 'USDC'],
     ],
     problems: [
-      'own.json:10:18 tokens[0].address is not that of the built-in USDC, 0x036CbD53842c5426634e7929541eC2318f3dCF7e. Give your token another symbol',
+      'own.json:8:13 tokens lacks the built-in USDC, 0x036CbD53842c5426634e7929541eC2318f3dCF7e. Payments may name it: keep it, with "retired": true if it is not to be offered',
     ],
   },
   {
-    name: 'a built-in network without its token',
-    change: [['eip155:777777', 'eip155:84532']],
-    problems: [
-      'own.json:8:13 tokens lacks the built-in USDC, 0x036CbD53842c5426634e7929541eC2318f3dCF7e. Payments may name it: keep it, without pay if it is not to be offered',
-    ],
-  },
-  {
-    name: 'a built-in token with other decimals and another peg, on a network of another mode',
+    name: 'a built-in token with other decimals, on a network of another mode with another coin',
     change: [
       ['eip155:777777', 'eip155:84532'],
       ['"mode": "test"', '"mode": "live"'],
       ['USDO', 'USDC'],
       [TOKEN, '0x036CbD53842c5426634e7929541eC2318f3dCF7e'],
       ['"decimals": 6', '"decimals": 18'],
-      ['"peg": "USD"', '"peg": "EUR"'],
       ['"slip44": 60', '"slip44": 61'],
     ],
     problems: [
       'own.json:4:11 mode must be test, as in the built-in record',
       'own.json:5:76 coin.slip44 must be 60, as in the built-in record',
       'own.json:13:19 tokens[0].decimals must be 6, as in the built-in record',
-      'own.json:14:14 tokens[0].peg must be USD, as in the built-in record',
     ],
   },
 ];
@@ -326,6 +318,26 @@ describe('a folder of own networks', () => {
     assert.deepEqual('problems' in found && found.problems, [
       '/nowhere/networks cannot be read as a folder. Create it, or let this node read it',
     ]);
+  });
+
+  it('has retired tokens and networks, which payers are not offered', () => {
+    const namesake = `    }\n  ]`;
+    const text = SOUND.replace('"USDO"', '"EURO"').replace('"permit2"', '"permit2", "retired": true');
+    const { found } = read({ 'own.json': text.replace(namesake, `    },\n    ${SECOND}\n  ]`) });
+    assert.ok('registry' in found, 'problems' in found ? found.problems.join('\n') : '');
+    const assets = assetsOf(found.registry, 'eip155:777777');
+    assert.deepEqual(
+      assets.map((asset) => [asset.symbol, asset.pay?.method, asset.isRetired, isOffered(asset)]),
+      [
+        ['EURO', 'permit2', true, false],
+        ['EURO', undefined, undefined, false],
+      ],
+    );
+    const whole = read({ 'own.json': SOUND.replace('"mode"', '"retired": true, "mode"') });
+    assert.ok('registry' in whole.found);
+    const { registry } = whole.found;
+    assert.equal(registry.network('eip155:777777')?.isRetired, true);
+    assert.deepEqual(assetsOf(registry, 'eip155:777777').map(isOffered), [false]);
   });
 
   it('replaces a built-in network, if every asset of it stays', () => {

@@ -79,6 +79,7 @@ function quoteProblems(
 function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
   // The problem of a wrong id is named once, and not for each token.
   const hasChain = parseChainId(id).ok;
+  // Payers are not offered a retired token, so a new token may have its symbol.
   const seen = new Map<string, string>([[coin.symbol, 'the coin']]);
   const addresses = new Map<string, string>();
   return tokens.flatMap((token, index) => {
@@ -86,9 +87,9 @@ function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
     const name = `tokens[${index}]`;
     const asset = parseAsset(assetId(id, token.address));
     const key = asset.ok ? asset.value.key : token.address;
-    const twice = seen.get(token.symbol);
+    const twice = token.retired ? undefined : seen.get(token.symbol);
     const known = addresses.get(key);
-    seen.set(token.symbol, twice ?? name);
+    if (!token.retired) seen.set(token.symbol, twice ?? name);
     addresses.set(key, known ?? name);
     return [
       ...(asset.ok || !hasChain ? [] : [at([...path, 'address'], addressProblem(asset.problem))]),
@@ -144,7 +145,7 @@ function networkOf(file: NetworkFile): Network {
   const { id, name, mode, explorer, isTrustedAlone, gas = {} } = file;
   const { minTip, maxTip, priceCap, costPerHour, paysForData } = gas;
   const coin: Coin = { id: `${id}/slip44:${file.coin.slip44}`, symbol: file.coin.symbol, decimals: file.coin.decimals };
-  const assets = [...coinAsset(coin, file), ...file.tokens.map((token) => tokenAsset(id, token))];
+  const assets = [...coinAsset(coin, file), ...file.tokens.map((token) => tokenAsset(file, token))];
   const finality = finalityOf(file);
   return {
     chainId: id,
@@ -155,6 +156,7 @@ function networkOf(file: NetworkFile): Network {
     ...(explorer !== undefined && { explorer }),
     ...(finality !== undefined && { finality }),
     ...(isTrustedAlone && { isTrustedAlone }),
+    ...(file.retired && { isRetired: file.retired }),
     ...(minTip !== undefined && { minTip: scaled(minTip, GWEI_DECIMALS) }),
     ...(maxTip !== undefined && { maxTip: scaled(maxTip, GWEI_DECIMALS) }),
     ...(priceCap !== undefined && { gasPriceCap: scaled(priceCap, GWEI_DECIMALS) }),
@@ -176,8 +178,9 @@ function finalityOf({ finality, blockTimeMs }: NetworkFile): Finality | undefine
   };
 }
 
-function coinAsset({ id, symbol, decimals }: Coin, { coin }: NetworkFile): KnownAsset[] {
+function coinAsset({ id, symbol, decimals }: Coin, { coin, ...network }: NetworkFile): KnownAsset[] {
   const { name, quoteDecimals, ratedAs, worthAtMost, pay } = coin;
+  const retired = coin.retired ?? network.retired;
   if (quoteDecimals === undefined) return [];
   return [
     {
@@ -189,13 +192,15 @@ function coinAsset({ id, symbol, decimals }: Coin, { coin }: NetworkFile): Known
       ...(ratedAs !== undefined && { ratedAs }),
       ...(worthAtMost !== undefined && { worthAtMost: BigInt(worthAtMost) }),
       ...(pay !== undefined && { pay: { method: pay } }),
+      ...(retired && { isRetired: retired }),
     },
   ];
 }
 
-function tokenAsset(network: string, token: TokenFile): KnownAsset {
+function tokenAsset(network: NetworkFile, token: TokenFile): KnownAsset {
   const { address, symbol, name, decimals, peg, ratedAs, worthAtMost, blacklist } = token;
-  const parsed = parseAsset(assetId(network, address));
+  const { retired = network.retired } = token;
+  const parsed = parseAsset(assetId(network.id, address));
   if (!parsed.ok) throw new RangeError(parsed.problem);
   const { quoteDecimals = Math.min(PEGGED_QUOTE_DECIMALS, decimals) } = token;
   const pay = payOf(token);
@@ -210,6 +215,7 @@ function tokenAsset(network: string, token: TokenFile): KnownAsset {
     ...(worthAtMost !== undefined && { worthAtMost: BigInt(worthAtMost) }),
     ...(pay !== undefined && { pay }),
     ...(blacklist !== undefined && { blacklist }),
+    ...(retired && { isRetired: retired }),
   };
 }
 

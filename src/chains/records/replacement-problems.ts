@@ -3,7 +3,7 @@ import type { FiledNetwork } from './read-folder.ts';
 
 /**
  * The problems of a file that replaces a built-in network. Old payments, books and receipts name its assets, so each of them keeps
- * its address, decimals and peg. An asset that is not to be offered stays in the file without `pay`.
+ * its address and decimals. An asset that is not to be offered stays in the file as retired.
  */
 export function replacementProblems({ network, placeOf }: FiledNetwork, builtIn: Network | undefined): string[] {
   if (builtIn === undefined) return [];
@@ -11,20 +11,32 @@ export function replacementProblems({ network, placeOf }: FiledNetwork, builtIn:
   const problems = [...modeProblems(network, builtIn, placeOf), ...coinProblems(network, builtIn, placeOf)];
   for (const known of tokensOf(builtIn)) {
     const kept = own.findIndex(({ id }) => id === known.id);
-    const namesake = own.findIndex(({ symbol }) => symbol === known.symbol);
-    if (kept !== -1) {
-      problems.push(...changes(own[kept], known, (field) => placeOf(['tokens', kept, field])));
-    } else if (namesake !== -1) {
-      const place = placeOf(['tokens', namesake, 'address']);
-      problems.push(
-        `${place} is not that of the built-in ${known.symbol}, ${addressOf(known)}. Give your token another symbol`,
-      );
-    } else {
-      const way = 'Payments may name it: keep it, without pay if it is not to be offered';
+    if (kept === -1) {
+      const way = 'Payments may name it: keep it, with "retired": true if it is not to be offered';
       problems.push(`${placeOf(['tokens'])} lacks the built-in ${known.symbol}, ${addressOf(known)}. ${way}`);
+    } else if (own[kept]?.decimals !== known.decimals) {
+      problems.push(`${placeOf(['tokens', kept, 'decimals'])} must be ${known.decimals}, as in the built-in record`);
     }
   }
   return problems;
+}
+
+/** A token of a file that takes the place of a built-in one, by another peg or under its symbol. An operator has to accept it. */
+export interface Replacement {
+  /** The token of the file. */
+  readonly asset: KnownAsset;
+  readonly builtIn: KnownAsset;
+}
+
+export function replacementsOf({ network }: FiledNetwork, builtIn: Network | undefined): Replacement[] {
+  if (builtIn === undefined) return [];
+  const known = tokensOf(builtIn);
+  return tokensOf(network).flatMap((asset) => {
+    const same = known.find(({ id }) => id === asset.id);
+    if (same !== undefined) return same.peg === asset.peg ? [] : [{ asset, builtIn: same }];
+    const namesake = asset.isRetired ? undefined : known.find(({ symbol }) => symbol === asset.symbol);
+    return namesake === undefined ? [] : [{ asset, builtIn: namesake }];
+  });
 }
 
 function tokensOf({ assets, coin }: Network): KnownAsset[] {
@@ -43,18 +55,6 @@ function coinProblems({ coin, assets }: Network, builtIn: Network, placeOf: File
   return [
     `${placeOf(['coin', 'quoteDecimals'])} is missing. The built-in ${coin.symbol} has it, and payments may name the coin`,
   ];
-}
-
-function changes(kept: KnownAsset | undefined, known: KnownAsset, placeOf: (field: string) => string): string[] {
-  const problems: string[] = [];
-  if (kept?.decimals !== known.decimals) {
-    problems.push(`${placeOf('decimals')} must be ${known.decimals}, as in the built-in record`);
-  }
-  if (kept?.peg !== known.peg) {
-    const way = known.peg === undefined ? 'must be left out' : `must be ${known.peg}`;
-    problems.push(`${placeOf('peg')} ${way}, as in the built-in record`);
-  }
-  return problems;
 }
 
 function addressOf({ id }: KnownAsset): string {

@@ -1,4 +1,5 @@
 import type { Registry } from '../../chains/registry.ts';
+import { iconedAssets, tokenIconName } from '../views/icons.ts';
 import { makeFile, type StaticFile } from './static-files.ts';
 
 /** Scripts of an SVG do not run, also if somebody opens it as a document. */
@@ -8,8 +9,8 @@ export const ICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame
 const GROUNDS = ['#2b5f8f', '#6a3f7f', '#2f6b4f', '#8a4a2b', '#4a4f8f', '#7a2f4f', '#3f5f5f', '#5f5f2f'];
 
 /**
- * The pictures of networks and tokens, by their path below `/icons/`. Those without an icon of their own get their initials. Tokens
- * with the same symbol share the first icon that one of them has.
+ * The pictures of networks and tokens, by their path below `/icons/`. A network or token whose record names no icon gets its
+ * initials. The path of a symbol has the first icon that a token with it has; a token with another icon has a path of its own.
  */
 export function iconFiles(registry: Registry): (path: string) => StaticFile | undefined {
   let files: ReadonlyMap<string, StaticFile> | undefined;
@@ -27,11 +28,8 @@ function networkFiles(registry: Registry): [path: string, file: StaticFile][] {
 }
 
 function tokenFiles(registry: Registry): [path: string, file: StaticFile][] {
-  const named = [
-    ...registry.assets.map(({ symbol, id }) => ({ symbol, id })),
-    ...registry.networks.map(({ coin: { symbol, id } }) => ({ symbol, id })),
-  ];
-  return [...Map.groupBy(named, ({ symbol }) => symbol)].map(([symbol, same]) => [
+  const named = iconedAssets(registry);
+  const bySymbol = [...Map.groupBy(named, ({ symbol }) => symbol)].map(([symbol, same]): [string, StaticFile] => [
     `token/${symbol}.svg`,
     fileOf(
       registry,
@@ -39,6 +37,11 @@ function tokenFiles(registry: Registry): [path: string, file: StaticFile][] {
       symbol,
     ),
   ]);
+  const own = named.flatMap(({ id, symbol }): [string, StaticFile][] => {
+    const name = tokenIconName(registry, id);
+    return name === symbol ? [] : [[`token/${name}.svg`, fileOf(registry, [id], symbol)]];
+  });
+  return [...bySymbol, ...own];
 }
 
 function fileOf(registry: Registry, ids: readonly string[], name: string): StaticFile {

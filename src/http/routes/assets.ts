@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { isOffered } from '../../chains/network.ts';
 import { isTestNetwork } from '../../chains/registry.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights } from '../entry/caller.ts';
@@ -16,10 +17,10 @@ export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
     const assets = offered.flatMap(({ chain: { network }, payable }) =>
       payable().flatMap((asset) => {
         const known = deps.registry.asset(asset);
-        if (known === undefined) return [];
+        if (known === undefined || !isOffered(known)) return [];
         const { symbol, name, decimals } = known;
         const icons = {
-          iconUrl: tokenIconUrl(deps.config, symbol),
+          iconUrl: tokenIconUrl(deps.config, asset),
           networkIconUrl: networkIconUrl(deps.config, network.chainId),
         };
         return [{ asset, symbol, name, decimals, network: network.chainId, networkName: network.name, ...icons }];

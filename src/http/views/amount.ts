@@ -9,7 +9,7 @@ export function viewAmount(origin: Origin, unitId: string, value: string, decima
   const display = { assetSymbol, assetName, decimals: unit.decimals };
   if (token?.networkName === undefined) return { unit: unit.id, value, display };
   const { networkName, chainId } = token;
-  const icons = { iconUrl: tokenIconUrl(origin, assetSymbol), networkIconUrl: networkIconUrl(origin, chainId) };
+  const icons = { iconUrl: tokenIconUrl(origin, token.asset), networkIconUrl: networkIconUrl(origin, chainId) };
   return { unit: unit.id, value, display: { ...display, networkName, ...icons } };
 }
 

@@ -1,12 +1,48 @@
-import type { RegistryDeps } from '../../chains/registry.ts';
+import type { Icon } from '../../chains/records/icon.ts';
+import type { Registry, RegistryDeps } from '../../chains/registry.ts';
 
 /** Pictures of tokens and networks are served from the gateway's own origin, so that no third party sees the page view. */
 export interface Origin extends RegistryDeps {
   readonly publicUrl: string;
 }
 
-export function tokenIconUrl({ publicUrl }: Origin, symbol: string): string {
-  return `${publicUrl}/icons/token/${encodeURIComponent(symbol)}.svg`;
+export function tokenIconUrl({ publicUrl, registry }: Origin, asset: string): string {
+  return `${publicUrl}/icons/token/${encodeURIComponent(tokenIconName(registry, asset))}.svg`;
+}
+
+/** The name of a token's picture: its symbol, or its id if the record names another picture than that of the first token with the symbol. */
+export function tokenIconName(registry: Registry, asset: string): string {
+  let names = namesByRegistry.get(registry);
+  if (names === undefined) {
+    names = tokenIconNames(registry);
+    namesByRegistry.set(registry, names);
+  }
+  return names.get(asset) ?? nameById(asset);
+}
+
+/** Every amount of an answer needs a name. */
+const namesByRegistry = new WeakMap<Registry, ReadonlyMap<string, string>>();
+
+function tokenIconNames(registry: Registry): ReadonlyMap<string, string> {
+  const firsts = new Map<string, Icon | undefined>();
+  const all = iconedAssets(registry);
+  for (const { id, symbol } of all) firsts.set(symbol, firsts.get(symbol) ?? registry.icon(id));
+  return new Map(
+    all.map(({ id, symbol }) => [id, isSame(registry.icon(id), firsts.get(symbol)) ? symbol : nameById(id)]),
+  );
+}
+
+/** Tokens, and coins that may be no assets of their own. */
+export function iconedAssets({ assets, networks }: Registry): { readonly id: string; readonly symbol: string }[] {
+  return [...assets, ...networks.map(({ coin }) => coin)].map(({ id, symbol }) => ({ id, symbol }));
+}
+
+function isSame(one: Icon | undefined, other: Icon | undefined): boolean {
+  return one === other || (one !== undefined && other !== undefined && one.bytes.equals(other.bytes));
+}
+
+function nameById(asset: string): string {
+  return asset.replace(/[:/]/g, '-');
 }
 
 /** Named by the CAIP-2 id with a hyphen for the colon, because some file systems do not allow colons. */

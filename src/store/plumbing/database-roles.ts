@@ -20,6 +20,7 @@ const APPEND_ONLY = [
   'event_batches',
   'float_changes',
   'freeze_heads',
+  'known_records',
   'person_ends',
 ];
 

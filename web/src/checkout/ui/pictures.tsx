@@ -20,7 +20,7 @@ export function TokenPicture({ amount }: { readonly amount: Amount }) {
   const chainId = chainOf(amount.unit);
   return (
     <span className="token" aria-hidden="true">
-      <TokenIcon symbol={amount.display.assetSymbol} />
+      <TokenIcon symbol={amount.display.assetSymbol} iconUrl={amount.display.iconUrl} />
       {chainId !== undefined && (
         <span className="token-network">
           <Picture src={`/icons/network/${chainId.replace(':', '-')}.svg`} fallback={null} />
@@ -38,10 +38,12 @@ export function TokenMark({ symbol }: { readonly symbol: string }) {
   );
 }
 
-function TokenIcon({ symbol }: { readonly symbol: string }) {
+/** The path alone: the page may be open at another address of the gateway. */
+function TokenIcon({ symbol, iconUrl }: { readonly symbol: string; readonly iconUrl?: string | null | undefined }) {
+  const named = iconUrl?.replace(/^https?:\/\/[^/]+/, '');
   return (
     <Picture
-      src={`/icons/token/${encodeURIComponent(symbol)}.svg`}
+      src={named ?? `/icons/token/${encodeURIComponent(symbol)}.svg`}
       fallback={<span className="initials">{symbol.slice(0, 2)}</span>}
     />
   );

@@ -1,0 +1,54 @@
+import type { RunningNode } from '../store/plumbing/nodes.ts';
+
+/**
+ * The records in force are those of the running node that started last. A node with others sends and signs nothing: it may count
+ * amounts in another way, or know another peg. When the last one stops, the records of the one before are in force again.
+ */
+export interface RecordStanding {
+  /** True if the records of this node are in force. A node that starts is the last one. */
+  isInForce(): boolean;
+  /** The reason why they are not, as a sentence. */
+  problem(): string | undefined;
+  note(problem: string | undefined): void;
+}
+
+export function createRecordStanding(): RecordStanding {
+  let known: string | undefined;
+  return {
+    isInForce: () => known === undefined,
+    problem: () => known,
+    note: (problem) => {
+      known = problem;
+    },
+  };
+}
+
+type Records = Readonly<Record<string, string>>;
+type Node = Pick<RunningNode, 'id' | 'host' | 'startedAt' | 'records'>;
+
+/** The problem of a node whose records are not in force, among all running nodes. Nodes of older versions do not say what they have. */
+export function standingAmong(nodes: readonly Node[], own: Pick<Node, 'id' | 'host'> & { readonly records: Records }) {
+  const telling = nodes.filter(({ records }) => records !== null);
+  const last = telling.toSorted(byStart).at(-1);
+  if (last === undefined || last.id === own.id) return undefined;
+  const others = differing(own.records, last.records ?? {});
+  if (others.length === 0) return undefined;
+  return `The files of networks of the node ${own.host} differ from those of ${last.host}, which started last: ${named(others)}. ${own.host} sends and signs nothing. Give every node the same files and the same version, and start ${own.host} again.`;
+}
+
+function byStart(one: Node, other: Node): number {
+  return one.startedAt.getTime() - other.startedAt.getTime() || (one.id < other.id ? -1 : 1);
+}
+
+/** CAIP-2 ids of the networks whose records differ, or that only one of the two has. */
+function differing(one: Records, other: Records): string[] {
+  const ids = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...ids].filter((id) => one[id] !== other[id]).toSorted();
+}
+
+const MOST_NAMED = 5;
+
+function named(ids: readonly string[]): string {
+  const more = ids.length - MOST_NAMED;
+  return ids.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

@@ -1,0 +1,35 @@
+import { type Chain, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+
+/** The number of endpoints that must show the same block, unless there is only one. */
+const SPEAKERS = 2;
+
+/**
+ * The hash of block 0, which tells chains with the same id apart. Null while fewer than two endpoints have shown it: some are silent,
+ * and some nodes have no old blocks.
+ */
+export async function findGenesis(
+  chain: Chain,
+): Promise<{ readonly genesis: string | null } | { readonly dispute: string }> {
+  const witnesses = chain.witnesses();
+  const shown = (await Promise.all(witnesses.map(genesisBy))).flatMap((each) => each ?? []);
+  const [first, ...others] = shown;
+  const other = others.find(({ hash }) => hash !== first?.hash);
+  if (first !== undefined && other !== undefined) {
+    const { name, chainId } = chain.network;
+    return {
+      dispute: `${name} (${chainId}) is switched off: its endpoints are on two chains with the same number. Block 0 is ${first.hash} at ${first.name}, and ${other.hash} at ${other.name}. Remove the wrong one from RPC_URLS.`,
+    };
+  }
+  const isEnough = shown.length >= Math.min(SPEAKERS, witnesses.length);
+  return { genesis: isEnough ? (first?.hash ?? null) : null };
+}
+
+async function genesisBy(witness: Witness): Promise<{ readonly name: string; readonly hash: string } | undefined> {
+  try {
+    const block = await witness.block(0);
+    return block && { name: witness.name, hash: block.hash };
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  }
+}
