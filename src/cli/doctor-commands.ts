@@ -23,20 +23,17 @@ import { productionRisks } from '../settings/production-risks.ts';
 import { describeChanges, readStartConfig } from '../settings/read-config.ts';
 import { ROLES } from '../settings/roles.ts';
 import { secretValues } from '../settings/secret-values.ts';
-import { openDatabase } from '../store/plumbing/database.ts';
 import { encryptedHosts, readDatabaseCertificate } from '../store/plumbing/database-certificate.ts';
-import { findPrimary } from '../store/plumbing/primary.ts';
 import { knownNetworks, withKnownChains } from './chains.ts';
 import { type Command, command, type Output } from './command.ts';
-import { type Context, findServer } from './connect.ts';
+import { type Context, findServer, openForReading } from './connect.ts';
 import { align, printable } from './table.ts';
 
-const STATEMENT_MS = 5_000;
 const CERTIFICATE_MS = 5_000;
 const HTTPS_PORT = 443;
 const ignore = () => {};
 /** Everything that a connection would log is a finding. */
-const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
 const doctor = command({
@@ -94,7 +91,7 @@ async function depsOf(
     secretIds: await secretIds(context),
     folders: [...folders, { what: 'this folder', path: process.cwd() }],
     isDatabaseHere: url === undefined || hostUrls(url).every(isHere),
-    certificates: [...certificateOfPages(context), ...certificatesOfDatabase(context, url)],
+    certificates: [...certificateOfPages(context, config.publicUrl), ...certificatesOfDatabase(context, url)],
   };
 }
 
@@ -102,13 +99,7 @@ async function open(url: string | undefined) {
   if (url === undefined) {
     throw new Error('DATABASE_URL is not set, and no gateway with a PostgreSQL of its own runs here');
   }
-  return openDatabase({
-    url: (await findPrimary(url)).url,
-    poolSize: 3,
-    applicationName: 'till-doctor',
-    statementTimeoutMs: STATEMENT_MS,
-    settings: { default_transaction_read_only: 'on' },
-  });
+  return openForReading(url, 'till-doctor');
 }
 
 async function configuredEndpoints(context: Context): Promise<ConfiguredNetwork[]> {
@@ -147,8 +138,9 @@ async function secretIds({ config, world }: Context): Promise<Asked<readonly str
   );
 }
 
-function certificateOfPages({ config, world }: Context): ExamineDeps['certificates'] {
-  const { protocol, hostname: host, port } = new URL(config.publicUrl);
+/** None for plain http. */
+export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl: string): ExamineDeps['certificates'] {
+  const { protocol, hostname: host, port } = new URL(publicUrl);
   if (protocol !== 'https:') return [];
   const ask = { host: host.replace(/^\[|\]$/g, ''), port: Number(port || HTTPS_PORT), timeoutMs: CERTIFICATE_MS };
   return [{ what: 'PUBLIC_URL', read: () => readServerCertificate(world.timers, ask) }];

@@ -12,11 +12,14 @@ import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
 import { helpFor } from './help.ts';
 import { originOf } from './origin-of.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
   readonly stderr: Sink;
+  /** Undefined if no person is there to answer. */
+  readonly terminal?: Terminal;
   /** Set by tests, with a time of their own. Otherwise database commands use the database's time. */
   readonly world?: World;
   /** The clock of this machine, which may be wrong. */
@@ -61,17 +64,27 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const line = readCommandLine(argv, world.clock.nowMs(), registry);
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const misspelt = misspeltSettings(io.env);
-  if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
-  secrets.push(...secretValues(read.config));
+  const readable = line.command.readsSettings === false && 'problems' in read ? readConfig({}) : read;
+  if ('problems' in readable) throw new ConfigurationError([...readable.problems, ...misspelt]);
+  const { config } = readable;
+  secrets.push(...secretValues(config));
   // Warnings go to standard error, because standard output is for the result.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
   const isJson = hasFlag(argv, '--json');
   const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const { untilInterrupted = () => new AbortController().signal } = io;
-  const run = { world, log, origin: originOf(io.env), environment: io.env, print, untilInterrupted };
+  const run = {
+    world,
+    log,
+    origin: originOf(io.env),
+    environment: io.env,
+    print,
+    untilInterrupted,
+    terminal: io.terminal,
+  };
   const time = { followsDatabase: io.world === undefined, valuesAt: line.valuesAt };
-  return line.command.run({ config: read.config, ...run, ...time }, line.values);
+  return line.command.run({ config, ...run, ...time }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {
@@ -104,6 +117,8 @@ async function main(): Promise<void> {
     env: readEnvironment(),
     stdout: process.stdout,
     stderr: process.stderr,
+    // Questions go to standard error, because standard output is for the result.
+    ...(process.stdin.isTTY && { terminal: { input: process.stdin, output: process.stderr } }),
     untilInterrupted: () => {
       interruption = new AbortController();
       return interruption.signal;

@@ -1,6 +1,14 @@
 import { runbookOf } from '../../../domain/alert.ts';
-import type { Asked, CertificateFacts, DatabaseFacts, DatabaseOutage, Gathered } from '../../../domain/doctor/facts.ts';
+import type {
+  Asked,
+  CertificateFacts,
+  DatabaseFacts,
+  DatabaseOutage,
+  Gathered,
+  SchemaFacts,
+} from '../../../domain/doctor/facts.ts';
 import { createFollowedClock, type FollowedClock } from '../../../runtime/followed-clock.ts';
+import type { World } from '../../../runtime/world.ts';
 import { listAlerts } from '../../../store/plumbing/alerts.ts';
 import type { Database, Reader } from '../../../store/plumbing/database.ts';
 import { migrationState, SchemaMismatchError } from '../../../store/plumbing/migrate.ts';
@@ -106,11 +114,7 @@ async function openWithin({ world, openDatabase }: ExamineDeps, clock: FollowedC
   const asked = await askWithin(world.timers, CONNECT_WITHIN_MS, async () => {
     const db = await openDatabase();
     try {
-      for (let count = 0; count < CLOCK_READINGS; count += 1) {
-        const askedAtMs = world.clock.nowMs();
-        const theirMs = await readDatabaseTime(db.sql);
-        clock.take({ askedAtMs, answeredAtMs: world.clock.nowMs(), theirMs });
-      }
+      await readClock(world, db.sql, clock);
       if (isLate) throw new Error('too late');
       return db;
     } catch (error) {
@@ -122,7 +126,20 @@ async function openWithin({ world, openDatabase }: ExamineDeps, clock: FollowedC
   return asked;
 }
 
-async function examineSchema(sql: Reader) {
+/** Sets the clock to the time of the database. */
+export async function readClock(
+  { clock: own }: Pick<World, 'clock'>,
+  sql: Reader,
+  clock: FollowedClock,
+): Promise<void> {
+  for (let count = 0; count < CLOCK_READINGS; count += 1) {
+    const askedAtMs = own.nowMs();
+    const theirMs = await readDatabaseTime(sql);
+    clock.take({ askedAtMs, answeredAtMs: own.nowMs(), theirMs });
+  }
+}
+
+export async function examineSchema(sql: Reader): Promise<SchemaFacts> {
   try {
     return { ...(await migrationState(sql)), mismatch: null };
   } catch (error) {
