@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { selfSignedCertificate } from '../../test/certificate.ts';
+import { mountSmallDisk } from '../../test/crash/small-disk.ts';
 import { connectTo, createEmptyDatabase, createUnusedDatabase, type TestDatabase } from '../../test/database.ts';
 import { startRpcProxy } from '../../test/rpc-proxy.ts';
 import { runCommand } from '../../test/run-command.ts';
@@ -22,6 +23,7 @@ import { readEnvText } from '../settings/env-file.ts';
 import { openDatabase } from '../store/plumbing/database.ts';
 
 const NETWORK = 'eip155:31337';
+const OTHER = '0x3333333333333333333333333333333333333333';
 const FEES = '0x2222222222222222222222222222222222222222';
 const TWO_MINUTES_MS = 120_000;
 
@@ -74,7 +76,12 @@ describe('till init', () => {
 
   async function listening(server: Server): Promise<number> {
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    stops.push(() => server.close());
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => sockets.add(socket));
+    stops.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
     return (server.address() as AddressInfo).port;
   }
 
@@ -144,9 +151,12 @@ describe('till init', () => {
     await init(good());
     const first = await read();
     const text = `# A note of mine.\n${first}\nLANG=C\n`;
-    await writeFile(file, text, { mode: 0o644 });
+    await writeFile(file, text);
+    await chmod(file, 0o644);
     const { stdout } = await init({});
     assert.match(stdout, /Nothing differs/);
+    const open = `Other accounts of this machine can read ${file}, which has secrets. Run \`chmod 600 ${file}\`.`;
+    assert.ok(missingIn(stdout).includes(open), stdout);
     assert.equal(await read(), text);
     const other = `http://127.0.0.1:${port}`;
     const changed = await init({ PUBLIC_URL: other });
@@ -412,6 +422,56 @@ describe('till init', () => {
       assert.equal(await read(), before);
     });
   }
+
+  it('says what to do about a file that cannot be written, and loses nothing', async () => {
+    const nowhere = join(folder, 'no-folder', 'till.env');
+    await writeFile(`${file}.json`, JSON.stringify(good()));
+    const argv = ['init', '--answers', `${file}.json`, '--yes', '--file', nowhere];
+    const { exitCode, stdout, stderr } = await runCommand(argv, { env: {} });
+    assert.deepEqual(
+      { exitCode, stdout, stderr },
+      {
+        exitCode: 1,
+        stdout: '',
+        stderr: `invalid_state: ${nowhere} cannot be written (ENOENT), and is as it was. Make its folder, and run init again.\n`,
+      },
+    );
+  });
+
+  it('says what to do about a full disk, and loses nothing', async (context) => {
+    const disk = mountSmallDisk(join(folder, 'disk'), 1);
+    if (disk === undefined) return context.skip('Only root may mount a small disk.');
+    stops.push(() => disk.unmount());
+    file = join(disk.dir, 'till.env');
+    await init(good());
+    const before = await read();
+    await disk.fill();
+    await writeFile(join(folder, 'more.json'), JSON.stringify({ FEE_ACCOUNT: OTHER }));
+    const argv = ['init', '--answers', join(folder, 'more.json'), '--yes', '--file', file];
+    const { exitCode, stderr } = await runCommand(argv, { env: {} });
+    const line = `invalid_state: ${file} cannot be written (ENOSPC), and is as it was. Free space on its disk, and run init again.\n`;
+    assert.deepEqual([exitCode, stderr], [1, line]);
+    assert.equal(await read(), before);
+    assert.deepEqual((await readdir(disk.dir)).sort(), ['ballast', 'till.env', 'till.env.json']);
+  });
+
+  it('changes nothing when it is interrupted between two questions', async () => {
+    const before = '# The file before.\n';
+    await writeFile(file, before);
+    await writeFile(`${file}.json`, JSON.stringify(good()));
+    const stop = new AbortController();
+    const silent = createTcpServer(() => stop.abort());
+    const mute = `postgres://till:x@127.0.0.1:${await listening(silent)}/till`;
+    await writeFile(`${file}.json`, JSON.stringify({ ...good(), DATABASE_URL: mute }));
+    const argv = ['init', '--answers', `${file}.json`, '--yes', '--file', file];
+    const { exitCode, stderr } = await runCommand(argv, { env: {}, untilInterrupted: () => stop.signal });
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /^invalid_state: The set-up was interrupted: .* and the database are unchanged\. Run init again/,
+    );
+    assert.equal(await read(), before);
+  });
 
   it('refuses to ask without a terminal', async () => {
     const { exitCode, stderr } = await runCommand(['init', '--file', file], { env: {} });

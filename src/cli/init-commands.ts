@@ -11,7 +11,7 @@ import { type Asked, type Asker, askAll } from './init/ask-all.ts';
 import { finish } from './init/finish.ts';
 import { missingLines } from './init/missing.ts';
 import { answersOf, type Difference, type Plan, planOf, settingsOf } from './init/plan.ts';
-import { readIfThere, writePrivateFile } from './init/private-file.ts';
+import { isOpenToOthers, readIfThere, writePrivateFile } from './init/private-file.ts';
 import { createPrompter, InterruptedError, type Prompter } from './init/prompter.ts';
 import { type Answers, type Known, listOf, NETWORKS } from './init/questions.ts';
 import { text } from './kinds.ts';
@@ -49,7 +49,8 @@ async function setUp(context: Context, { answersFile, isScript, file }: SetUp): 
   if (!isScript && terminal === undefined) {
     throw refusal('init asks questions, and this is no terminal: give --answers <file> --yes. Nothing was changed.');
   }
-  const prompter = isScript || terminal === undefined ? undefined : createPrompter(terminal);
+  const stop = context.untilInterrupted();
+  const prompter = isScript || terminal === undefined ? undefined : createPrompter(terminal, stop);
   const text = await readIfThere(file);
   const before = readEnvText(text ?? '');
   const unset = Object.fromEntries(unsetIn(text ?? '').map((name) => [name, '']));
@@ -69,15 +70,27 @@ async function setUp(context: Context, { answersFile, isScript, file }: SetUp): 
     ...readAnswers(given, known),
   });
   const said: string[] = [];
-  const asker: Asker = prompter ?? scriptedAsker(said);
+  const asker: Asker = prompter ?? scriptedAsker(said, stop);
   const keep = async (answers: Answers) => {
     if (prompter !== undefined) await writePrivateFile(draft, `${JSON.stringify(answers, null, 2)}\n`);
   };
-  const asked = await askAll(context, { asker, suggestions, unasked, keep }).catch((error: unknown) => {
-    throw error instanceof InterruptedError ? interrupted(file) : error;
-  });
+  const asked = await untilAborted(stop, askAll(context, { asker, suggestions, unasked, keep })).catch(
+    async (error: unknown) => {
+      throw error instanceof InterruptedError ? await interrupted(file) : error;
+    },
+  );
   const plan = planOf(text, before, settingsOf(asked.answers, asked.registry));
   return await carryOut(context, { file, before, text, plan, asked, prompter, said });
+}
+
+/** Between two questions the terminal is not the prompt's, and Ctrl-C is a signal. */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(new InterruptedError('The set-up was interrupted.')));
+    }),
+  ]);
 }
 
 /** An empty variable counts as not set. */
@@ -101,7 +114,7 @@ async function carryOut(context: Context, ready: Ready): Promise<Output> {
   if ('problem' in changed) {
     throw refusal(`${file} is not changed: ${changed.problem}. Mend it by hand, and run init again.`);
   }
-  if (prompter !== undefined && !(await isWanted(prompter, file, differences))) throw interrupted(file);
+  if (prompter !== undefined && !(await isWanted(prompter, file, differences))) throw await interrupted(file);
   const isWritten = text === undefined || differences.length > 0;
   const copy = plan.losesSecret && text !== undefined ? await keepCopy(context, file, text) : undefined;
   if (isWritten) await writePrivateFile(file, changed.text);
@@ -109,10 +122,12 @@ async function carryOut(context: Context, ready: Ready): Promise<Output> {
 
   const after = readEnvText(changed.text);
   const values = environmentAfter(context.environment, { before, after });
-  const { done, findings, refusals, present } = await finish(context, values, asked.answers);
+  const { done, findings, refusals, risks, present } = await finish(context, values, asked.answers);
   const isLive = listOf(asked.answers[NETWORKS]).some((id) => asked.registry.network(id)?.mode === 'live');
   const shadowed = shadowedBy(context.environment, { before, after });
-  const missing = missingLines({ findings: [...findings, ...asked.findings, ...shadowed], refusals, present, isLive });
+  const open = (await isOpenToOthers(file)) ? [openFile(file)] : [];
+  const all = [...findings, ...asked.findings, ...shadowed, ...open];
+  const missing = missingLines({ findings: all, refusals, present, isLive });
   const written = [
     isWritten ? `${file} is written. Only its owner can read it.` : `Nothing differs: ${file} is as it was.`,
     ...differences.map((difference) => `  ${differenceLine(difference)}`),
@@ -130,14 +145,18 @@ async function carryOut(context: Context, ready: Ready): Promise<Output> {
     ...done.flatMap((each) => ['', each]),
     '',
     ...end,
+    ...(risks.length > 0 ? ['', 'Worth knowing:', ...risks.map((risk) => `- ${risk}`)] : []),
   ];
-  return { json: { file, isWritten, differences, said, done, missing }, text: lines.join('\n') };
+  return { json: { file, isWritten, differences, said, done, missing, risks }, text: lines.join('\n') };
 }
 
 /** Takes the suggestions. The first answer that cannot be used ends the set-up, in one line. */
-function scriptedAsker(said: string[]): Asker {
+function scriptedAsker(said: string[], stop: AbortSignal): Asker {
   return {
-    ask: async () => '',
+    ask: async () => {
+      if (stop.aborted) throw new InterruptedError('The set-up was interrupted.');
+      return '';
+    },
     refuse: (_, lines) => {
       throw refusal(`${lines.join(' ')} Nothing was changed.`);
     },
@@ -172,9 +191,15 @@ function draftOf(file: string): string {
   return `${file}.draft`;
 }
 
-function interrupted(file: string): ApiError {
-  const message = `The set-up was interrupted: ${file} and the database are unchanged. Run init again: it suggests your answers, from ${draftOf(file)}.`;
-  return new ApiError('invalid_state', message);
+async function interrupted(file: string): Promise<ApiError> {
+  const draft = draftOf(file);
+  const isKept = (await readIfThere(draft)) !== undefined;
+  const again = isKept ? `Run init again: it suggests your answers, from ${draft}.` : 'Run init again.';
+  return new ApiError('invalid_state', `The set-up was interrupted: ${file} and the database are unchanged. ${again}`);
+}
+
+function openFile(file: string): Finding {
+  return warning(`Other accounts of this machine can read ${file}, which has secrets.`, `Run \`chmod 600 ${file}\`.`);
 }
 
 interface Change {

@@ -3,6 +3,7 @@ import { askWithin, reasonOf } from '../../actions/oversight/doctor/ask-within.t
 import { type Finding, fault } from '../../domain/doctor/diagnosis.ts';
 import { judgeSettings } from '../../domain/doctor/judge-gateway.ts';
 import type { EnvValues } from '../../settings/env-file.ts';
+import { productionRisks } from '../../settings/production-risks.ts';
 import { readConfig, readStartConfig } from '../../settings/read-config.ts';
 import { listApiKeys } from '../../store/parties/api-keys.ts';
 import { listMerchantsOfAllPartners } from '../../store/parties/merchants.ts';
@@ -26,6 +27,8 @@ export interface Finished {
   readonly done: readonly string[];
   readonly findings: readonly Finding[];
   readonly refusals: readonly Finding[];
+  /** Risks that a node starts with, in sentences. */
+  readonly risks: readonly string[];
   readonly present: Present | undefined;
 }
 
@@ -38,7 +41,8 @@ export async function finish(context: Context, values: EnvValues, answers: Answe
     risks: [],
   }).findings;
   const read = readConfig(values);
-  if ('problems' in read) return { done: [], findings: [], refusals, present: undefined };
+  if ('problems' in read) return { done: [], findings: [], refusals, risks: [], present: undefined };
+  const risks = productionRisks(read.config).flatMap(({ isRefused, message }) => (isRefused ? [] : [message]));
   const own: Context = { ...context, config: read.config, environment: values };
   const strike = strikerOf(values);
   const done: string[] = [];
@@ -55,13 +59,13 @@ export async function finish(context: Context, values: EnvValues, answers: Answe
     const { text } = await migrateDatabase.run(own, {});
     return `Schema of the database: ${text}`;
   });
-  if (findings.length > 0) return { done, findings, refusals, present: undefined };
+  if (findings.length > 0) return { done, findings, refusals, risks, present: undefined };
   await step('The first operator could not be invited', 'Run `till people invite --operator`.', () =>
     inviteOperator(own, answers),
   );
   await step('The first partner could not be added', 'Run `till partners create`.', () => addPartner(own, answers));
   const asked = await askWithin(context.world.timers, WITHIN_MS, () => findPresent(own));
-  return { done, findings, refusals, present: 'known' in asked ? asked.known : undefined };
+  return { done, findings, refusals, risks, present: 'known' in asked ? asked.known : undefined };
 }
 
 async function inviteOperator(context: Context, answers: Answers): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import { open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { ApiError } from '../../errors.ts';
 import { unlessCode, unlinkIfThere } from '../../sandbox/whole-file.ts';
 
 const MODE = 0o600;
@@ -18,9 +19,9 @@ export async function writePrivateFile(named: string, text: string): Promise<voi
   const path = (await realpath(named).catch(unlessCode('ENOENT'))) ?? named;
   const before = await stat(path).catch(unlessCode('ENOENT'));
   const draft = `${path}.${process.pid}`;
-  // A killed process with the same id may have left its draft.
-  await unlinkIfThere(draft);
   try {
+    // A killed process with the same id may have left its draft.
+    await unlinkIfThere(draft);
     const file = await open(draft, 'wx', MODE);
     try {
       if (before !== undefined && before.uid !== process.getuid?.()) await file.chown(before.uid, before.gid);
@@ -30,10 +31,30 @@ export async function writePrivateFile(named: string, text: string): Promise<voi
       await file.close();
     }
     await rename(draft, path);
-  } finally {
-    await unlinkIfThere(draft);
+    await syncFolder(path);
+  } catch (error) {
+    await unlinkIfThere(draft).catch(() => {});
+    throw refusalOf(error as NodeJS.ErrnoException, named);
   }
-  await syncFolder(path);
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: 'Free space on its disk',
+  EDQUOT: 'Free space on its disk',
+  ENOENT: 'Make its folder',
+  EROFS: 'Name a file on a disk that can be written, by --file',
+};
+
+function refusalOf({ code = 'unknown error' }: NodeJS.ErrnoException, path: string): ApiError {
+  const remedy = REMEDIES[code] ?? 'Let this account write to its folder';
+  const message = `${path} cannot be written (${code}), and is as it was. ${remedy}, and run init again.`;
+  return new ApiError('invalid_state', message);
+}
+
+/** The rights of accounts that neither own the file nor belong to its group. */
+export async function isOpenToOthers(path: string): Promise<boolean> {
+  const found = await stat(path).catch(unlessCode('ENOENT'));
+  return found !== undefined && (found.mode & 0o007) !== 0;
 }
 
 /** Without it, the name of the file may be lost when the machine fails. */

@@ -15,8 +15,9 @@ export interface Prompter extends Asker {
   confirm(words: string): Promise<boolean>;
 }
 
-/** Asks at a terminal. A secret is never shown: neither as a suggestion nor, if the question hides it, while it is typed. */
-export function createPrompter(terminal: Terminal): Prompter {
+/** Asks at a terminal, until the signal aborts. A secret is never shown: neither as a suggestion nor, if the question hides it, while it is typed. */
+export function createPrompter(terminal: Terminal, signal: AbortSignal): Prompter {
+  const place = { ...terminal, signal };
   const answered = async <T>(asking: Promise<T | typeof CANCEL_SYMBOL>): Promise<T> => {
     const answer = await asking;
     if (isCancel(answer)) throw new InterruptedError('The set-up was interrupted.');
@@ -24,33 +25,32 @@ export function createPrompter(terminal: Terminal): Prompter {
   };
   return {
     async ask(question, suggestion) {
+      if (signal.aborted) throw new InterruptedError('The set-up was interrupted.');
       const { how } = question;
       if (how.is === 'choice') {
         const options = [...how.options];
         const initialValue = suggestion ?? options[0]?.value ?? '';
-        return orNone(await answered(select({ ...terminal, message: question.words, options, initialValue })));
+        return orNone(await answered(select({ ...place, message: question.words, options, initialValue })));
       }
       if (how.is === 'several') {
         const options = [...how.options];
         const initialValues = listOf(suggestion);
         const message = `${question.words} (space marks one, Enter ends)`;
-        return (await answered(multiselect({ ...terminal, message, options, initialValues, required: true }))).join(
-          ',',
-        );
+        return (await answered(multiselect({ ...place, message, options, initialValues, required: true }))).join(',');
       }
       const message = `${question.words} (${question.id})`;
       const hint = hintOf(question, suggestion);
       if (how.is === 'hidden') {
-        return (await answered(password({ ...terminal, message: `${message} [${hint}]` }))) ?? '';
+        return (await answered(password({ ...place, message: `${message} [${hint}]` }))) ?? '';
       }
-      return (await answered(text({ ...terminal, message, placeholder: hint }))) ?? '';
+      return (await answered(text({ ...place, message, placeholder: hint }))) ?? '';
     },
     refuse: (_, lines) => log.error(lines.join('\n'), terminal),
     take: (_, lines) => {
       if (lines.length > 0) log.info(lines.join('\n'), terminal);
     },
     say: (words) => log.message(words, terminal),
-    confirm: (words) => answered(confirm({ ...terminal, message: words })),
+    confirm: (words) => answered(confirm({ ...place, message: words })),
   };
 }
 

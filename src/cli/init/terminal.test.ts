@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createUnusedDatabase, type TestDatabase } from '../../../test/database.ts';
 import { runCommand } from '../../../test/run-command.ts';
-import { CTRL_C, DOWN, ENTER, openTypedTerminal } from '../../../test/typed-terminal.ts';
+import { CTRL_C, DOWN, ENTER, missingScript, openTypedTerminal, runAtTerminal } from '../../../test/typed-terminal.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../../sandbox/chain-process.ts';
 import { findPort } from '../../sandbox/free-port.ts';
@@ -95,6 +95,23 @@ describe('till init at a terminal', () => {
     assert.equal(existsSync(`${file}.draft`), false);
   });
 
+  it('asks at a real terminal, and ends', { skip: missingScript() }, async () => {
+    const cwd = await mkdtemp(join(folder, 'real-'));
+    const env = { RPC_URLS: `${NETWORK}=${chain.rpcUrl}` };
+    const program = join(import.meta.dirname, '../till.ts');
+    const { type, screen, ended, kill } = runAtTerminal([process.execPath, program, 'init'], { cwd, env });
+    try {
+      for (const [words, keys] of typed()) await type(words, keys);
+      await type('Missing before the first payment:', '');
+      assert.equal(await ended, 0, screen());
+      const values = readEnvText(await readFile(join(cwd, 'till.env'), 'utf8'));
+      assert.equal(values.FEE_ACCOUNT, FEES);
+      assert.equal(screen().includes(values.RELAYER_KEYS?.slice(2) ?? ''), false, 'a secret is shown');
+    } finally {
+      kill();
+    }
+  });
+
   it('loses nothing when it is interrupted, at whichever question', async () => {
     const file = join(folder, 'interrupted.env');
     let key = '';
@@ -110,7 +127,7 @@ describe('till init at a terminal', () => {
       assert.equal(exitCode, 1);
       assert.equal(
         stderr,
-        `invalid_state: The set-up was interrupted: ${file} and the database are unchanged. Run init again: it suggests your answers, from ${file}.draft.\n`,
+        `invalid_state: The set-up was interrupted: ${file} and the database are unchanged. Run init again${index === 0 ? '' : `: it suggests your answers, from ${file}.draft`}.\n`,
       );
       assert.equal(existsSync(file), false, words);
       if (index === 0) continue;
