@@ -3,7 +3,7 @@ import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Clock, World } from '../runtime/world.ts';
-import { readEnvironment } from '../settings/environment.ts';
+import { EnvironmentFileError, readEnvironment } from '../settings/environment.ts';
 import { misspeltSettings } from '../settings/misspelt.ts';
 import { readConfig } from '../settings/read-config.ts';
 import { secretValues } from '../settings/secret-values.ts';
@@ -97,6 +97,16 @@ function failureAsText({ exitCode, code, message, problems, advice }: Failure): 
   return [head, ...problems.map((problem) => `  ${problem}`), ...(advice === undefined ? [] : [advice])].join('\n');
 }
 
+function ownEnvironment(): Io['env'] {
+  try {
+    return readEnvironment();
+  } catch (error) {
+    if (!(error instanceof EnvironmentFileError)) throw error;
+    process.stderr.write(`The configuration is invalid: ${error.message}\n`);
+    process.exit(2);
+  }
+}
+
 async function main(): Promise<void> {
   let interruption: AbortController | undefined;
   let interruptedAtMs = 0;
@@ -114,7 +124,7 @@ async function main(): Promise<void> {
   // A reader such as `head` may close the pipe early. That is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
-    env: readEnvironment(),
+    env: ownEnvironment(),
     stdout: process.stdout,
     stderr: process.stderr,
     // Questions go to standard error, because standard output is for the result.

@@ -18,11 +18,16 @@ import { MAKE } from './question.ts';
 /** The first question to the database, with its connection. */
 const WITHIN_MS = 10_000;
 
-const URLS = ['DATABASE_URL', 'DATABASE_MIGRATE_URL'] as const;
+const URLS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_MIGRATE_URL'] as const;
+
+/** PostgreSQL itself, if DATABASE_URL leads to a pooler. */
+function serverOf({ answers }: CheckInput): string {
+  return answers.DATABASE_DIRECT_URL || (answers.DATABASE_URL ?? '');
+}
 
 /** The server, its version, its clock, and the version of the gateway that migrated it. */
 export const checkDatabase: Check = (input) =>
-  onDatabase(input, input.answers.DATABASE_URL ?? '', async (db) => {
+  onDatabase(input, serverOf(input), async (db) => {
     const { world } = input.context;
     const clock = createFollowedClock(world.clock);
     await readClock(world, db.sql, clock);
@@ -42,7 +47,8 @@ export const checkDatabase: Check = (input) =>
 
 /** The rights of the role that migrates, and of the role of the nodes if it is another. */
 export const checkRights: Check = async (input) => {
-  const { DATABASE_URL: url = '', DATABASE_MIGRATE_URL: migrateUrl = '' } = input.answers;
+  const { DATABASE_MIGRATE_URL: migrateUrl = '' } = input.answers;
+  const url = serverOf(input);
   const migrating = await onDatabase(input, migrateUrl || url, async (db) => {
     const isComplete = (await examineSchema(db.sql)).missing.length === 0;
     return checked(isComplete ? [] : judgeRights(await readRights(db.sql)));
@@ -61,11 +67,11 @@ export const checkRights: Check = async (input) => {
 
 /** Two gateways with different master secrets cannot share a database. */
 export const checkSecret: Check = async (input) => {
-  const { TILL_SECRET: secret = '', TILL_SECRET_FILE: secretFile = '', DATABASE_URL: url = '' } = input.answers;
+  const { TILL_SECRET: secret = '', TILL_SECRET_FILE: secretFile = '' } = input.answers;
   if (input.question.id === 'TILL_SECRET_FILE' && secretFile === '') return checked([]);
   const ids = await secretIdsOf(input, secretFile === '' ? { TILL_SECRET: secret } : { TILL_SECRET_FILE: secretFile });
   if ('unknown' in ids) return checked([fault(`${capital(ids.unknown)}.`, 'Name another file, or none.')]);
-  return onDatabase(input, url, async (db) => {
+  return onDatabase(input, serverOf(input), async (db) => {
     if ((await examineSchema(db.sql)).missing.length > 0) return checked([]);
     const nowMs = input.context.world.clock.nowMs() - (input.seen.machineOffMs ?? 0);
     const { findings } = judgeSecret(await examineSecret(db.sql, { secretIds: ids, nowMs }));
