@@ -197,6 +197,16 @@ describe('till init', () => {
     );
   });
 
+  it('makes no key for an account that somebody chose, and joins no rates to own ones', async () => {
+    const sources = ['a', 'b'].map((name) => `${name} https://${name}.invalid/{base}-{quote}#/price ETH/USD`).join(';');
+    await writeFile(file, `INTERMEDIATE_ACCOUNT=${OTHER}\nRATE_SOURCES='${sources}'\n`);
+    const { RATES: _, ...answers } = good();
+    const { exitCode, stderr } = await init(answers);
+    assert.deepEqual([exitCode, stderr], [0, '']);
+    const { INTERMEDIATE_ACCOUNT: account, INTERMEDIATE_KEY: key, RATES: rates } = await values();
+    assert.deepEqual([account, key, rates], [OTHER, undefined, undefined]);
+  });
+
   it('says when the environment has precedence over the file', async () => {
     const { stdout } = await init(good(), { env: { PORT: '1234' } });
     assert.ok(
@@ -385,6 +395,10 @@ describe('till init', () => {
       answers: { ...good(), SMTP_URL: 'smtp://user:hunter2secret@127.0.0.1:1', MAIL_FROM: 'till@till.example' },
       isKept: true,
       line: 'Mail cannot be sent: The server could not be used: ECONNREFUSED. Correct SMTP_URL, or look at the server.',
+    }),
+    'an account that is not that of its key': async () => ({
+      answers: { ...good(), INTERMEDIATE_ACCOUNT: OTHER, INTERMEDIATE_KEY: `0x${'11'.repeat(32)}` },
+      line: `INTERMEDIATE_KEY is the key of 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A, and INTERMEDIATE_ACCOUNT is ${OTHER}: leave one of them out. Nothing was changed.`,
     }),
     'an external signer that does not answer': async () => ({
       answers: {

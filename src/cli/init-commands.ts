@@ -59,12 +59,13 @@ async function setUp(context: Context, { answersFile, isScript, file }: SetUp): 
   const hasDraft = prompter !== undefined && (await readIfThere(draft)) !== undefined;
   if (hasDraft) prompter.say(`An earlier set-up was interrupted: its answers are suggested, from ${draft}.`);
   const drafted = hasDraft ? await readAnswersFile(draft) : {};
-  const suggestions = (known: Known): Answers => ({
-    ...answersOf(withoutEmpty(context.environment), known.registry),
-    ...answersOf({ ...unset, ...before }, known.registry),
-    ...readAnswers(drafted, known),
-    ...readAnswers(given, known),
-  });
+  const suggestions = (known: Known): Answers =>
+    withImplied({
+      ...answersOf(withoutEmpty(context.environment), known.registry),
+      ...answersOf({ ...unset, ...before }, known.registry),
+      ...readAnswers(drafted, known),
+      ...readAnswers(given, known),
+    });
   const unasked = (known: Known): Answers => ({
     ...answersOf(before, known.registry),
     ...readAnswers(given, known),
@@ -79,7 +80,9 @@ async function setUp(context: Context, { answersFile, isScript, file }: SetUp): 
       throw error instanceof InterruptedError ? await interrupted(file) : error;
     },
   );
-  const plan = planOf(text, before, settingsOf(asked.answers, asked.registry));
+  const wanted = settingsOf(asked.answers, asked.registry);
+  refuseOtherAccount(given, wanted);
+  const plan = planOf(text, before, wanted);
   return await carryOut(context, { file, before, text, plan, asked, prompter, said });
 }
 
@@ -91,6 +94,27 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
       signal.addEventListener('abort', () => reject(new InterruptedError('The set-up was interrupted.')));
     }),
   ]);
+}
+
+/**
+ * Answers that others imply. No key is made for an account that somebody chose: it would replace the account. Own sources of rates
+ * are not joined by others unasked.
+ */
+function withImplied(answers: Answers): Answers {
+  const has = (id: string) => (answers[id] ?? '') !== '';
+  return {
+    ...(has('INTERMEDIATE_ACCOUNT') && { INTERMEDIATE_KEY: '' }),
+    ...(has('RATE_SOURCES') && { RATES: '' }),
+    ...answers,
+  };
+}
+
+function refuseOtherAccount({ INTERMEDIATE_ACCOUNT: given }: Record<string, unknown>, wanted: EnvValues): void {
+  const account = wanted.INTERMEDIATE_ACCOUNT;
+  if (typeof given !== 'string' || account === undefined || given.toLowerCase() === account.toLowerCase()) return;
+  throw refusal(
+    `INTERMEDIATE_KEY is the key of ${account}, and INTERMEDIATE_ACCOUNT is ${given}: leave one of them out. Nothing was changed.`,
+  );
 }
 
 /** An empty variable counts as not set. */

@@ -25,7 +25,7 @@ const MAX_ANSWER_CHARS = 100_000;
 
 /**
  * Listens on the port of the gateway, asks the public URL for a path that nobody else knows, and sees whether the request arrives.
- * The path is answered once, with a text that nobody else knows.
+ * Its answer is a text that nobody else knows, so no other server can pass for this one.
  */
 export async function askBack(world: Pick<World, 'random' | 'timers'>, input: AskBackInput): Promise<PublicUrlAnswer> {
   const word = () => Buffer.from(world.random.bytes(TOKEN_BYTES)).toString('hex');

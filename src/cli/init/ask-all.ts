@@ -36,7 +36,7 @@ export interface AskInput {
 export interface Asked {
   readonly answers: Answers;
   readonly registry: Registry;
-  /** What the checks found, and does not prevent the set-up. */
+  /** Findings of the checks that do not prevent the set-up. */
   readonly findings: readonly Finding[];
 }
 

@@ -61,7 +61,7 @@ export const checkIntermediate: Check = async (input) => {
   return withBalances(accounts.flat());
 };
 
-/** True of the protocol is only that somebody answers: a signer may refuse to sign what is no transaction. */
+/** Any answer counts. A signature cannot be asked for: a signer may refuse to sign anything but a transaction. */
 export const checkSigner: Check = async ({ context: { world }, answers }) => {
   const url = answers.EXTERNAL_SIGNER_URL ?? '';
   if (url === '') return checked([]);

@@ -8,7 +8,10 @@ import { listOf, NETWORKS } from './questions.ts';
 
 /** Asks every source once, as `till rates` does. */
 export const checkRates: Check = async ({ context, answers, registry }) => {
-  const config = configOf({ RATES: answers.RATES, RATE_SOURCES: context.environment.RATE_SOURCES });
+  const config = configOf({
+    RATES: answers.RATES,
+    RATE_SOURCES: answers.RATE_SOURCES ?? context.environment.RATE_SOURCES,
+  });
   const networks = listOf(answers[NETWORKS]).flatMap((chainId) => {
     const network = registry.network(chainId);
     return network === undefined ? [] : [{ network, endpoints: [] }];

@@ -20,7 +20,7 @@ export interface CheckInput {
   readonly seen: Seen;
 }
 
-/** What earlier checks have found out. */
+/** Facts that earlier checks have found out. */
 export interface Seen {
   /** Milliseconds by which this machine is ahead of the database. */
   readonly machineOffMs?: number;
@@ -28,7 +28,7 @@ export interface Seen {
 }
 
 export interface Checked {
-  /** What the operator should know about the answer, in lines. */
+  /** Facts about the answer for the operator, in lines. */
   readonly said: readonly string[];
   readonly findings: readonly Finding[];
   /** True if the answer cannot be used: the question is asked again. */

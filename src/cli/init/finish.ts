@@ -23,7 +23,7 @@ const WITHIN_MS = 10_000;
 const MAX_PEOPLE = 1_000;
 
 export interface Finished {
-  /** What was done, in lines. */
+  /** The steps that were carried out, in lines. */
   readonly done: readonly string[];
   readonly findings: readonly Finding[];
   readonly refusals: readonly Finding[];

@@ -1,7 +1,7 @@
 import { type Finding, warning } from '../../domain/doctor/diagnosis.ts';
 import { lineOf } from './ask-all.ts';
 
-/** What there is in the database. Undefined if it could not be asked. */
+/** Rows in the database that a first payment needs. */
 export interface Present {
   readonly operators: number;
   readonly partners: readonly string[];

@@ -1,6 +1,6 @@
 import { type Finding, fault, warning } from './diagnosis.ts';
 
-/** What the role that changes the schema may do in the database. */
+/** The rights of the role that changes the schema. */
 export interface DatabaseRights {
   readonly role: string;
   readonly database: string;
