@@ -11,6 +11,7 @@ import { hostUrls } from '../domain/database-hosts.ts';
 import { diagnose } from '../domain/doctor/diagnose.ts';
 import type { Diagnosis, Finding, Level, Section } from '../domain/doctor/diagnosis.ts';
 import type { Asked, ProgramFacts, SettingsFacts } from '../domain/doctor/facts.ts';
+import { askPage } from '../runtime/ask-back.ts';
 import { strikeSecrets } from '../runtime/log.ts';
 import { readServerCertificate } from '../runtime/server-certificate.ts';
 import type { Log } from '../runtime/world.ts';
@@ -91,6 +92,7 @@ async function depsOf(
     secretIds: await secretIds(context),
     folders: [...folders, { what: 'this folder', path: process.cwd() }],
     isDatabaseHere: url === undefined || hostUrls(url).every(isHere),
+    publicUrl: publicUrlOf(context),
     certificates: [...certificateOfPages(context, config.publicUrl), ...certificatesOfDatabase(context, url)],
   };
 }
@@ -136,6 +138,17 @@ async function secretIds({ config, world }: Context): Promise<Asked<readonly str
     ({ ids }) => ({ known: ids }),
     (error: Error) => ({ unknown: error.message.replace(/\.$/, '') }),
   );
+}
+
+/** The keys of receipts, which no two gateways have in common. */
+export const OWN_PAGE = '/.well-known/till-receipts.json';
+
+/** Without PUBLIC_URL it is an address of this machine, on a port that another setting of a node may change. */
+function publicUrlOf({ config, world, environment }: Context): ExamineDeps['publicUrl'] {
+  const { publicUrl } = config;
+  if ((environment.PUBLIC_URL ?? '').trim() === '') return null;
+  const ask = { publicUrl, path: OWN_PAGE, timeoutMs: CERTIFICATE_MS };
+  return { publicUrl, ask: (isOurs) => askPage(world, { ...ask, isOurs }) };
 }
 
 /** None for plain http. */

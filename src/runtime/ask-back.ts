@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { PublicUrlAnswer } from '../domain/doctor/judge-set-up.ts';
+import type { PublicUrlAnswer } from '../domain/doctor/facts.ts';
 import type { World } from './world.ts';
 
 export interface AskBackInput {
@@ -19,8 +19,6 @@ const TOKEN_BYTES = 24;
 const FOLDER = '/.well-known/till-init/';
 /** Statuses of a proxy that does not reach the server behind it. */
 const OF_PROXIES = [502, 503, 504];
-/** Never the case: the answer can be known from the request alone. */
-const NOT_ARRIVED: PublicUrlAnswer = { is: 'silent', reason: 'the request did not arrive' };
 const MAX_ANSWER_CHARS = 100_000;
 
 /**
@@ -44,8 +42,8 @@ export async function askBack(world: Pick<World, 'random' | 'timers'>, input: As
     throw error;
   });
   try {
-    const said = await ask(world, { ...input, path, expected: answer });
-    return said === 'here' ? (arrived ?? NOT_ARRIVED) : said;
+    const said = await askPage(world, { ...input, path, isOurs: (text) => text === answer });
+    return said.is === 'here' ? (arrived ?? said) : said;
   } finally {
     server.close();
     server.closeAllConnections();
@@ -66,8 +64,7 @@ export async function askRunning(
   own.hostname = hostToAsk(input.host);
   const expected = await fetchText(world, own.origin + path, input.timeoutMs);
   if ('reason' in expected || expected.status !== 200) return 'no_gateway';
-  const said = await ask(world, { ...input, path, expected: expected.text });
-  return said === 'here' ? { is: 'here', peer: '', hasForwardedFor: false } : said;
+  return askPage(world, { ...input, path, isOurs: (text) => text === expected.text });
 }
 
 /** An address for all interfaces is none that can be asked. */
@@ -76,13 +73,22 @@ function hostToAsk(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function ask(
+export interface PageAsk {
+  readonly publicUrl: string;
+  readonly path: string;
+  readonly timeoutMs: number;
+  /** True for the text that only this gateway answers with. */
+  readonly isOurs: (text: string) => boolean;
+}
+
+/** Asks the public URL for a page that shows which gateway answers. Redirects are not followed. */
+export async function askPage(
   world: Pick<World, 'timers'>,
-  { publicUrl, path, expected, timeoutMs }: AskBackInput & { readonly path: string; readonly expected: string },
-): Promise<PublicUrlAnswer | 'here'> {
+  { publicUrl, path, timeoutMs, isOurs }: PageAsk,
+): Promise<PublicUrlAnswer> {
   const said = await fetchText(world, publicUrl + path, timeoutMs);
   if ('reason' in said) return { is: 'silent', reason: said.reason };
-  if (said.status === 200 && said.text === expected) return 'here';
+  if (said.status === 200 && isOurs(said.text)) return { is: 'here', peer: '', hasForwardedFor: false };
   if (OF_PROXIES.includes(said.status)) return { is: 'proxy_alone', status: said.status };
   return { is: 'elsewhere', status: said.status, location: said.location };
 }

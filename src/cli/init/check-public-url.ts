@@ -1,15 +1,14 @@
 import { isListedAddress } from '../../domain/address-list.ts';
 import { type Finding, fault, warning } from '../../domain/doctor/diagnosis.ts';
+import type { PublicUrlAnswer } from '../../domain/doctor/facts.ts';
 import { judgeCertificates } from '../../domain/doctor/judge-outside.ts';
-import { judgeProxy, judgePublicUrl, type PublicUrlAnswer } from '../../domain/doctor/judge-set-up.ts';
+import { judgeProxy, judgePublicUrl } from '../../domain/doctor/judge-set-up.ts';
 import { askBack, askRunning, PortTakenError } from '../../runtime/ask-back.ts';
-import { certificateOfPages } from '../doctor-commands.ts';
+import { certificateOfPages, OWN_PAGE } from '../doctor-commands.ts';
 import { type Check, type CheckInput, checked } from './check.ts';
 import { listOf } from './questions.ts';
 
 const WITHIN_MS = 8_000;
-/** The keys of receipts, which no two gateways have in common. */
-const OWN_PAGE = '/.well-known/till-receipts.json';
 
 /** Asks the public URL back, through its proxy. A request that arrives shows the way of a payer's request. */
 export const checkPublicUrl: Check = async (input) => {
@@ -19,7 +18,7 @@ export const checkPublicUrl: Check = async (input) => {
   if (certificate.some(({ level }) => level === 'fault')) return checked(certificate);
   const answer = await ask(input, { publicUrl, host, port: Number(port) });
   if ('is' in answer === false) return checked([answer]);
-  const findings = judgePublicUrl(answer, { publicUrl, listening });
+  const findings = judgePublicUrl(answer, { publicUrl, place: listening, command: 'till init' });
   const said = answer.is === 'here' ? [`A request to ${publicUrl} arrives at ${listening}.`] : [];
   return checked([...findings, ...certificate], said, { publicUrl: answer });
 };

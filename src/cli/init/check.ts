@@ -1,7 +1,7 @@
 import type { Registry } from '../../chains/registry.ts';
 import { redactApiKeys } from '../../domain/api-key.ts';
 import type { Finding } from '../../domain/doctor/diagnosis.ts';
-import type { PublicUrlAnswer } from '../../domain/doctor/judge-set-up.ts';
+import type { PublicUrlAnswer } from '../../domain/doctor/facts.ts';
 import { strikeSecrets } from '../../runtime/log.ts';
 import type { Config } from '../../settings/config.ts';
 import type { EnvValues } from '../../settings/env-file.ts';

@@ -11,7 +11,7 @@ const RIGHTS = {
   trigrams: 'missing',
   mayExtend: true,
 } as const;
-const WHERE = { publicUrl: 'https://till.example.com', listening: '127.0.0.1:8080' };
+const WHERE = { publicUrl: 'https://till.example.com', place: '127.0.0.1:8080', command: 'till init' } as const;
 const HERE = { is: 'here', peer: '10.0.0.5', hasForwardedFor: true } as const;
 
 const line = ({ level, message, remedy }: Finding) => `${level}: ${message} ${remedy}`;

@@ -1,4 +1,5 @@
-import { type Finding, fault, warning } from './diagnosis.ts';
+import { type Finding, fault, type Judged, warning } from './diagnosis.ts';
+import type { PublicUrlAnswer, PublicUrlFacts } from './facts.ts';
 
 /** The rights of the role that changes the schema. */
 export interface DatabaseRights {
@@ -44,38 +45,29 @@ export function judgeRights({ role, database, schema, mayCreate, trigrams, mayEx
   return [];
 }
 
-/** The answer to a request to the public URL, while this machine waits for it on the port of the gateway. */
-export type PublicUrlAnswer =
-  /** The request arrived here. */
-  | {
-      readonly is: 'here';
-      /** The address that the request came from: the last proxy, or this machine. */
-      readonly peer: string;
-      readonly hasForwardedFor: boolean;
-    }
-  | { readonly is: 'elsewhere'; readonly status: number; readonly location: string | undefined }
-  /** A proxy that does not reach this machine. */
-  | { readonly is: 'proxy_alone'; readonly status: number }
-  | { readonly is: 'silent'; readonly reason: string };
+export interface PublicUrlPlace {
+  readonly publicUrl: string;
+  /** The place that it must lead to: a host with its port, or the nodes. */
+  readonly place: string;
+  /** The command that asks again. */
+  readonly command: 'till init' | 'till doctor';
+}
 
-export function judgePublicUrl(
-  answer: PublicUrlAnswer,
-  { publicUrl, listening }: { readonly publicUrl: string; readonly listening: string },
-): Finding[] {
+export function judgePublicUrl(answer: PublicUrlAnswer, { publicUrl, place, command }: PublicUrlPlace): Finding[] {
   if (answer.is === 'here') return [];
   if (answer.is === 'silent') {
     return [
       warning(
         `Nothing answers at PUBLIC_URL (${publicUrl}) yet: ${answer.reason}.`,
-        `Let its name and its proxy lead to ${listening}, then run \`till init\` again: it asks once more.`,
+        `Let its name and its proxy lead to ${place}, then run \`${command}\` again: it asks once more.`,
       ),
     ];
   }
   if (answer.is === 'proxy_alone') {
     return [
       warning(
-        `The proxy of PUBLIC_URL (${publicUrl}) answers with status ${answer.status}: it does not reach ${listening}.`,
-        `Let it lead to ${listening}, or set HOST to an address that it reaches; then run \`till init\` again.`,
+        `The proxy of PUBLIC_URL (${publicUrl}) answers with status ${answer.status}: it does not reach ${place}.`,
+        `Let it lead to ${place}, or set HOST to an address that it reaches; then run \`${command}\` again.`,
       ),
     ];
   }
@@ -85,9 +77,18 @@ export function judgePublicUrl(
   return [
     fault(
       `PUBLIC_URL (${publicUrl}) leads elsewhere: ${what}.`,
-      `Set PUBLIC_URL to the origin whose proxy leads to ${listening}, or let this one lead there.`,
+      `Set PUBLIC_URL to the origin whose proxy leads to ${place}, or let this one lead there.`,
     ),
   ];
+}
+
+/** For a gateway that is set up: its public URL must lead to its nodes. */
+export function judgeOwnUrl(facts: PublicUrlFacts | null): Judged {
+  if (facts === null) return { facts: [{ name: 'PUBLIC_URL', value: 'not set' }], findings: [] };
+  const { publicUrl, answer } = facts;
+  const value = answer.is === 'here' ? 'leads to this gateway' : 'does not lead to this gateway';
+  const findings = judgePublicUrl(answer, { publicUrl, place: 'a node of this gateway', command: 'till doctor' });
+  return { facts: [{ name: publicUrl, value }], findings };
 }
 
 /** Without it all payers share one rate limit, that of the proxy. */

@@ -5,6 +5,7 @@ import type {
   DatabaseFacts,
   DatabaseOutage,
   Gathered,
+  PublicUrlFacts,
   SchemaFacts,
 } from '../../../domain/doctor/facts.ts';
 import { createFollowedClock, type FollowedClock } from '../../../runtime/followed-clock.ts';
@@ -12,10 +13,11 @@ import type { World } from '../../../runtime/world.ts';
 import { listAlerts } from '../../../store/plumbing/alerts.ts';
 import type { Database, Reader } from '../../../store/plumbing/database.ts';
 import { migrationState, SchemaMismatchError } from '../../../store/plumbing/migrate.ts';
+import { listReceiptKeys } from '../../../store/plumbing/receipt-keys.ts';
 import { readDatabaseTime } from '../../../store/plumbing/sandbox-clock.ts';
 import { askWithin, reasonOf, strikeReasons } from './ask-within.ts';
 import { examineAccounts } from './examine-accounts.ts';
-import { examineDatabase } from './examine-database.ts';
+import { examineDatabase, type Read } from './examine-database.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineDisks } from './examine-disks.ts';
 import { type AskedNetwork, askNetworks, clocksOf, networksOf } from './examine-networks.ts';
@@ -88,11 +90,23 @@ async function gather(deps: ExamineDeps, { opened, clock, asking, certificates }
     alerts: read(async (sql) => (await listAlerts(sql)).map((alert) => ({ ...alert, runbook: runbookOf(alert.name) }))),
     webhooks: read(examineWebhooks),
     disk: database.then((answer) => examineDisks(deps, answer)),
+    publicUrl: askPublicUrl(deps, read),
     certificates: certificates.then((list): Gathered['certificates'] => {
       return { known: list.map((each) => ({ ...each, nowMs })) };
     }),
   };
   return { program: { known: deps.program }, settings: { known: deps.settings }, ...(await everything(asked)) };
+}
+
+/** The page with the keys of receipts shows which gateway answers: no two have one in common. */
+async function askPublicUrl({ world, publicUrl }: ExamineDeps, read: Read): Promise<Asked<PublicUrlFacts | null>> {
+  if (publicUrl === null) return { known: null };
+  const keys = await read(listReceiptKeys);
+  if ('unknown' in keys) return keys;
+  const isOurs = (text: string) => keys.known.some(({ publicKey }) => text.includes(publicKey));
+  return askWithin(world.timers, CHAIN_WITHIN_MS, async () => {
+    return { publicUrl: publicUrl.publicUrl, answer: await publicUrl.ask(isOurs) };
+  });
 }
 
 /** Waits for all answers at once. */
