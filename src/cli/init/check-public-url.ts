@@ -17,7 +17,7 @@ export const checkPublicUrl: Check = async (input) => {
   const certificate = await certificateFindings(input, publicUrl);
   if (certificate.some(({ level }) => level === 'fault')) return checked(certificate);
   const answer = await ask(input, { publicUrl, host, port: Number(port) });
-  if ('is' in answer === false) return checked([answer]);
+  if (!('is' in answer)) return checked([answer]);
   const findings = judgePublicUrl(answer, { publicUrl, place: listening, command: 'till init' });
   const said = answer.is === 'here' ? [`A request to ${publicUrl} arrives at ${listening}.`] : [];
   return checked([...findings, ...certificate], said, { publicUrl: answer });
