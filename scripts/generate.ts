@@ -8,6 +8,7 @@ import type { HttpDeps } from '../src/http/deps.ts';
 import { createMetrics } from '../src/runtime/metrics.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SETTINGS } from '../src/settings/config.ts';
+import { commentsOf, plainDefault } from '../src/settings/env-file.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import type { Setting } from '../src/settings/setting.ts';
 import { alertRulesFile } from './alert-rules.ts';
@@ -80,10 +81,7 @@ async function openApiText(): Promise<string> {
 }
 
 function envExample(): string {
-  const blocks = settings.map(({ env, doc, default: fallback, defaultDoc }) => {
-    const value = fallback === undefined || Array.isArray(fallback) ? '' : String(fallback);
-    return `# ${doc}\n# Default: ${plain(defaultDoc ?? value)}.\n#${env}=${value}\n`;
-  });
+  const blocks = settings.map((setting) => `${commentsOf(setting)}#${setting.env}=${plainDefault(setting.default)}\n`);
   return `# Every setting of Till. Copy this file to .env and take the # from the lines you change.\n\n${blocks.join('\n')}`;
 }
 
@@ -94,7 +92,8 @@ function configurationPage(): string {
   );
   return `# Configuration
 
-Settings are environment variables; \`npm start\` also reads them from a file \`.env\`. None is needed for the sandbox. A wrong
+Settings are environment variables. \`npm start\` and operator commands also read them from the files \`till.env\`, which
+[\`till init\`](operating.md#set-up) writes, and \`.env\` of their folder. A variable of the environment has precedence, then \`till.env\`. None is needed for the sandbox. A wrong
 value stops the start with exit code 2 and a line for every problem. \`npm run till -- config\` prints what is in force.
 
 | variable | type | default | what for |
@@ -130,8 +129,4 @@ Reserved codes are in the specification's list, but no route answers with them.
 
 This page is generated from \`src/errors.ts\`.
 `;
-}
-
-function plain(text: string): string {
-  return text.replaceAll('`', '');
 }

@@ -41,7 +41,7 @@ import {
 } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { drainTimeMs } from './settings/drain-time.ts';
-import { readEnvironment } from './settings/environment.ts';
+import { EnvironmentFileError, readEnvironment } from './settings/environment.ts';
 import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { productionRisks } from './settings/production-risks.ts';
@@ -82,6 +82,7 @@ const ignore = () => {};
 const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
+  EnvironmentFileError,
   HomeInUseError,
   MasterSecretError,
   MetricsPortError,
@@ -98,7 +99,7 @@ if (import.meta.main) await runGateway(systemWorld);
 
 /** Runs a node until a stop signal, then ends the process. */
 export async function runGateway(world: World): Promise<void> {
-  const given = withArguments(readEnvironment(), process.argv.slice(2));
+  const given = withArguments(ownEnvironment(), process.argv.slice(2));
   if ('problem' in given) {
     process.stderr.write(`The command line is invalid: ${given.problem}\n`);
     process.exit(2);
@@ -118,6 +119,14 @@ export async function runGateway(world: World): Promise<void> {
   systemWorld.timers.after(drainTimeMs(read.config) + STOP_MS, () => process.exit(1));
   await stop();
   process.exit(0);
+}
+
+function ownEnvironment(): ReturnType<typeof readEnvironment> {
+  try {
+    return readEnvironment();
+  } catch (error) {
+    return refuse(error);
+  }
 }
 
 /** Starts all parts. The returned function stops them in reverse order. */

@@ -51,16 +51,39 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   }
 }
 
+/** Debian's PostgreSQL as its package sets it up: one server, whose URL is that of its administrator. */
+export async function startDebianPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'till-debian-'));
+  const started: Started[] = [];
+  const stop = async () => {
+    for (const server of started) await server.end();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const place = await openPlace(folder);
+    await runTool(place, 'initdb', ['-D', join(folder, 'primary'), '-U', 'till', '--auth=trust', '--no-sync']);
+    const server = await startServer(place, 'primary', { fsync: 'on' });
+    started.push(server);
+    return { url: server.url.replace(/till$/, 'postgres'), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openPlace(folder: string): Promise<Place> {
+  const account = await postgresAccount();
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  await chmod(folder, 0o700);
+  return { folder, account, bin: dirname(programPath(INITDB) ?? '') };
+}
+
 interface Started {
   end(): Promise<void>;
 }
 
 async function startBoth(folder: string, started: Started[]): Promise<Omit<ReplicatedPostgres, 'stop'>> {
-  const account = await postgresAccount();
-  if (account !== undefined) await chown(folder, account.uid, account.gid);
-  await chmod(folder, 0o700);
-  const place: Place = { folder, account, bin: dirname(programPath(INITDB) ?? '') };
-
+  const place = await openPlace(folder);
   await runTool(place, 'initdb', ['-D', join(folder, 'primary'), '-U', 'till', '--auth=trust', '--no-sync']);
   const primary = await startServer(place, 'primary');
   started.push(primary);
@@ -98,7 +121,7 @@ async function runTool({ bin, account, folder }: Place, name: string, args: read
   await run(join(bin, name), args, { cwd: folder, ...account });
 }
 
-async function startServer({ folder, bin, account }: Place, name: string) {
+async function startServer({ folder, bin, account }: Place, name: string, own: Readonly<Record<string, string>> = {}) {
   const port = await findPort(systemWorld.random);
   const settings = {
     port: String(port),
@@ -107,6 +130,7 @@ async function startServer({ folder, bin, account }: Place, name: string) {
     fsync: 'off',
     // In the folder of the server. A killed server leaves shared memory of other kinds behind.
     dynamic_shared_memory_type: 'mmap',
+    ...own,
   };
   const args = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const child: ChildProcess = spawn(join(bin, 'postgres'), ['-D', join(folder, name), ...args], {

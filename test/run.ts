@@ -37,7 +37,7 @@ const OWN_GROUPS: readonly RegExp[] = [
   /^test\/browser\/(checkout|paying|surviving)\./,
   /^test\/browser\//,
   /^test\/(simulation\/|attacks\/(hostile-|fuzz-routes\.))/,
-  /^(test\/(e2e\/(nodes|guides|drain|trigger|npm-start|own-network|wallet-sdk)\.|wallet-sdk\/)|src\/sandbox\/(chain-process|embedded-postgres)\.)/,
+  /^(test\/(e2e\/(nodes|guides|drain|trigger|npm-start|own-network|from-empty-server|wallet-sdk)\.|wallet-sdk\/)|src\/sandbox\/(chain-process|embedded-postgres)\.)/,
   /^web\/src\/checkout\/checkout\./,
   /^web\/src\/checkout\/refund\/signing\./,
   /^web\/src\/checkout\/wallets\./,

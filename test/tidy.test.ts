@@ -48,7 +48,19 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   workers: ['domain', 'runtime', 'chains', 'screening', 'mail', 'store', 'actions'],
   sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
-  cli: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'sandbox', 'errors.ts'],
+  cli: [
+    'domain',
+    'runtime',
+    'settings',
+    'chains',
+    'rates',
+    'screening',
+    'mail',
+    'store',
+    'actions',
+    'sandbox',
+    'errors.ts',
+  ],
 };
 
 /** The rooms of `actions`, from the ground up: a room imports its own files and those of the rooms above it in this list. */
@@ -88,6 +100,7 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   fontkit: ['src/paper/'],
   'bidi-js': ['src/paper/'],
   linebreak: ['src/paper/'],
+  '@clack/prompts': ['src/cli/init/prompter.ts'],
 };
 
 /** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18 <21`, `*`) holds this version; both may leave parts out. */
@@ -701,7 +714,7 @@ describe('the house', () => {
 
   it('keeps secrets, data and history out of container images', () => {
     const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
-    for (const name of ['.env', '.till', '.git']) assert.ok(ignored.includes(name), name);
+    for (const name of ['.env', 'till.env', 'till.env.*', '.till', '.git']) assert.ok(ignored.includes(name), name);
   });
 
   it('migrates forward only, in numbered steps', () => {

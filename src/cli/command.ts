@@ -19,6 +19,8 @@ interface Definition<P extends Options, O extends Options, D> {
   readonly options?: O;
   /** Examples, without the leading `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
+  /** False for the command that sets the settings up: it runs although they are wrong, with the defaults as its configuration. */
+  readonly readsSettings?: false;
   /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;

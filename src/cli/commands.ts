@@ -13,6 +13,7 @@ import { feeCommands } from './fee-commands.ts';
 import { fiatCommands } from './fiat-commands.ts';
 import { floatCommands } from './float-commands.ts';
 import { freezeCommands } from './freeze-commands.ts';
+import { initCommands } from './init-commands.ts';
 import { keyCommands } from './key-commands.ts';
 import { listenCommands } from './listen-commands.ts';
 import { merchantCommands } from './merchant-commands.ts';
@@ -86,6 +87,7 @@ export const COMMANDS: readonly Command[] = [
   ...secretCommands,
   ...databaseCommands,
   ...listenCommands,
+  ...initCommands,
   ...doctorCommands,
   ...systemCommands,
   ...triggerCommands,

@@ -13,6 +13,7 @@ import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { findPrimary } from '../store/plumbing/primary.ts';
 import { findClockShift, readDatabaseTime } from '../store/plumbing/sandbox-clock.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Context {
   readonly config: Config;
@@ -28,6 +29,8 @@ export interface Context {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Prints a line at once, for commands that keep running. Other commands return their output. */
   readonly print: (json: object, text: string) => void;
+  /** Undefined if no person is there to answer. */
+  readonly terminal?: Terminal | undefined;
   /** A signal that aborts at Ctrl-C. Ctrl-C then does not end the process itself. */
   readonly untilInterrupted: () => AbortSignal;
 }
@@ -116,6 +119,19 @@ export async function onPool<T>(connection: Connection, work: (db: Database) => 
   } finally {
     await db.close();
   }
+}
+
+const STATEMENT_MS = 5_000;
+
+/** For examinations, which never write. */
+export async function openForReading(url: string, applicationName: string): Promise<Database> {
+  return openDatabase({
+    url: (await findPrimary(url)).url,
+    poolSize: 3,
+    applicationName,
+    statementTimeoutMs: STATEMENT_MS,
+    settings: { default_transaction_read_only: 'on' },
+  });
 }
 
 function shared(url: string, migrateUrl = url): Connection {

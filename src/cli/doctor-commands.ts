@@ -11,6 +11,7 @@ import { hostUrls } from '../domain/database-hosts.ts';
 import { diagnose } from '../domain/doctor/diagnose.ts';
 import type { Diagnosis, Finding, Level, Section } from '../domain/doctor/diagnosis.ts';
 import type { Asked, ProgramFacts, SettingsFacts } from '../domain/doctor/facts.ts';
+import { askPage } from '../runtime/ask-back.ts';
 import { strikeSecrets } from '../runtime/log.ts';
 import { readServerCertificate } from '../runtime/server-certificate.ts';
 import type { Log } from '../runtime/world.ts';
@@ -23,20 +24,17 @@ import { productionRisks } from '../settings/production-risks.ts';
 import { describeChanges, readStartConfig } from '../settings/read-config.ts';
 import { ROLES } from '../settings/roles.ts';
 import { secretValues } from '../settings/secret-values.ts';
-import { openDatabase } from '../store/plumbing/database.ts';
 import { encryptedHosts, readDatabaseCertificate } from '../store/plumbing/database-certificate.ts';
-import { findPrimary } from '../store/plumbing/primary.ts';
 import { knownNetworks, withKnownChains } from './chains.ts';
 import { type Command, command, type Output } from './command.ts';
-import { type Context, findServer } from './connect.ts';
+import { type Context, findServer, openForReading } from './connect.ts';
 import { align, printable } from './table.ts';
 
-const STATEMENT_MS = 5_000;
 const CERTIFICATE_MS = 5_000;
 const HTTPS_PORT = 443;
 const ignore = () => {};
 /** Everything that a connection would log is a finding. */
-const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
 const doctor = command({
@@ -94,7 +92,8 @@ async function depsOf(
     secretIds: await secretIds(context),
     folders: [...folders, { what: 'this folder', path: process.cwd() }],
     isDatabaseHere: url === undefined || hostUrls(url).every(isHere),
-    certificates: [...certificateOfPages(context), ...certificatesOfDatabase(context, url)],
+    publicUrl: publicUrlOf(context),
+    certificates: [...certificateOfPages(context, config.publicUrl), ...certificatesOfDatabase(context, url)],
   };
 }
 
@@ -102,13 +101,7 @@ async function open(url: string | undefined) {
   if (url === undefined) {
     throw new Error('DATABASE_URL is not set, and no gateway with a PostgreSQL of its own runs here');
   }
-  return openDatabase({
-    url: (await findPrimary(url)).url,
-    poolSize: 3,
-    applicationName: 'till-doctor',
-    statementTimeoutMs: STATEMENT_MS,
-    settings: { default_transaction_read_only: 'on' },
-  });
+  return openForReading(url, 'till-doctor');
 }
 
 async function configuredEndpoints(context: Context): Promise<ConfiguredNetwork[]> {
@@ -147,8 +140,20 @@ async function secretIds({ config, world }: Context): Promise<Asked<readonly str
   );
 }
 
-function certificateOfPages({ config, world }: Context): ExamineDeps['certificates'] {
-  const { protocol, hostname: host, port } = new URL(config.publicUrl);
+/** The keys of receipts, which no two gateways have in common. */
+export const OWN_PAGE = '/.well-known/till-receipts.json';
+
+/** Without PUBLIC_URL it is an address of this machine, on a port that another setting of a node may change. */
+function publicUrlOf({ config, world, environment }: Context): ExamineDeps['publicUrl'] {
+  const { publicUrl } = config;
+  if ((environment.PUBLIC_URL ?? '').trim() === '') return null;
+  const ask = { publicUrl, path: OWN_PAGE, timeoutMs: CERTIFICATE_MS };
+  return { publicUrl, ask: (isOurs) => askPage(world, { ...ask, isOurs }) };
+}
+
+/** None for plain http. */
+export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl: string): ExamineDeps['certificates'] {
+  const { protocol, hostname: host, port } = new URL(publicUrl);
   if (protocol !== 'https:') return [];
   const ask = { host: host.replace(/^\[|\]$/g, ''), port: Number(port || HTTPS_PORT), timeoutMs: CERTIFICATE_MS };
   return [{ what: 'PUBLIC_URL', read: () => readServerCertificate(world.timers, ask) }];

@@ -15,7 +15,7 @@ const MAX_FRAME_ORIGINS = 50;
 
 const partnerId = required(id, 'The partner, as shown by partners list.');
 
-const create = databaseCommand({
+export const create = databaseCommand({
   name: 'partners create',
   summary: 'Add a partner. Give it a key with keys create.',
   options: { name: required(text, 'The name of the partner.') },

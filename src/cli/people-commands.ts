@@ -23,7 +23,7 @@ const MAX_LISTED = 1_000;
 const everybody = () => true;
 const DEFAULT_PORT = 8080;
 
-const invite = databaseCommand({
+export const invite = databaseCommand({
   name: 'people invite',
   summary: 'Invite a person to the dashboard, and show the link that signs them in once.',
   options: {

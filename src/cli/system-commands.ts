@@ -29,7 +29,7 @@ const alerts = databaseCommand({
     ),
 });
 
-const migrateDatabase = command({
+export const migrateDatabase = command({
   name: 'migrate',
   summary: 'Bring the database schema up to this version. Data stays; there is no way back.',
   examples: ['migrate'],

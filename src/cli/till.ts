@@ -3,7 +3,7 @@ import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Clock, World } from '../runtime/world.ts';
-import { readEnvironment } from '../settings/environment.ts';
+import { EnvironmentFileError, readEnvironment } from '../settings/environment.ts';
 import { misspeltSettings } from '../settings/misspelt.ts';
 import { readConfig } from '../settings/read-config.ts';
 import { secretValues } from '../settings/secret-values.ts';
@@ -12,11 +12,14 @@ import { hasFlag, readCommandLine } from './command-line.ts';
 import { ConfigurationError, describeFailure, type Failure } from './failure.ts';
 import { helpFor } from './help.ts';
 import { originOf } from './origin-of.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
   readonly stderr: Sink;
+  /** Undefined if no person is there to answer. */
+  readonly terminal?: Terminal;
   /** Set by tests, with a time of their own. Otherwise database commands use the database's time. */
   readonly world?: World;
   /** The clock of this machine, which may be wrong. */
@@ -61,17 +64,27 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const line = readCommandLine(argv, world.clock.nowMs(), registry);
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const misspelt = misspeltSettings(io.env);
-  if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
-  secrets.push(...secretValues(read.config));
+  const readable = line.command.readsSettings === false && 'problems' in read ? readConfig({}) : read;
+  if ('problems' in readable) throw new ConfigurationError([...readable.problems, ...misspelt]);
+  const { config } = readable;
+  secrets.push(...secretValues(config));
   // Warnings go to standard error, because standard output is for the result.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
   const isJson = hasFlag(argv, '--json');
   const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const { untilInterrupted = () => new AbortController().signal } = io;
-  const run = { world, log, origin: originOf(io.env), environment: io.env, print, untilInterrupted };
+  const run = {
+    world,
+    log,
+    origin: originOf(io.env),
+    environment: io.env,
+    print,
+    untilInterrupted,
+    terminal: io.terminal,
+  };
   const time = { followsDatabase: io.world === undefined, valuesAt: line.valuesAt };
-  return line.command.run({ config: read.config, ...run, ...time }, line.values);
+  return line.command.run({ config, ...run, ...time }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {
@@ -82,6 +95,16 @@ function failureAsJson({ code, message, problems }: Failure): string {
 function failureAsText({ exitCode, code, message, problems, advice }: Failure): string {
   const head = exitCode === 1 ? `${code}: ${message}` : problems.length > 0 ? `${message}:` : message;
   return [head, ...problems.map((problem) => `  ${problem}`), ...(advice === undefined ? [] : [advice])].join('\n');
+}
+
+function ownEnvironment(): Io['env'] {
+  try {
+    return readEnvironment();
+  } catch (error) {
+    if (!(error instanceof EnvironmentFileError)) throw error;
+    process.stderr.write(`The configuration is invalid: ${error.message}\n`);
+    process.exit(2);
+  }
 }
 
 async function main(): Promise<void> {
@@ -101,9 +124,11 @@ async function main(): Promise<void> {
   // A reader such as `head` may close the pipe early. That is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
-    env: readEnvironment(),
+    env: ownEnvironment(),
     stdout: process.stdout,
     stderr: process.stderr,
+    // Questions go to standard error, because standard output is for the result.
+    ...(process.stdin.isTTY && { terminal: { input: process.stdin, output: process.stderr } }),
     untilInterrupted: () => {
       interruption = new AbortController();
       return interruption.signal;

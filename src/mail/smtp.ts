@@ -75,6 +75,26 @@ export function createMailer({ timers }: Pick<World, 'timers'>, terms: SmtpTerms
   };
 }
 
+/** Connects, begins TLS and signs in as for a mail, and sends none. */
+export async function tryMailServer(
+  { timers }: Pick<World, 'timers'>,
+  terms: SmtpTerms,
+): Promise<{ readonly problem: string } | undefined> {
+  const cut = new AbortController();
+  const cancel = timers.after(ATTEMPT_MS, () => cut.abort());
+  try {
+    await Promise.race([openTransport(terms, cut.signal).verify(), failWhenCut(cut.signal)]);
+    return undefined;
+  } catch (error) {
+    const outcome = judge(error);
+    if (cut.signal.aborted) return { problem: 'The server did not finish in time.' };
+    return { problem: 'problem' in outcome ? outcome.problem : 'The server could not be used' };
+  } finally {
+    cancel();
+    cut.abort();
+  }
+}
+
 function openTransport({ host, port, user, password, tls }: SmtpTerms, signal: AbortSignal) {
   return createTransport({
     host,

@@ -1,8 +1,29 @@
 import { existsSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
 
-/** The environment, extended by the file `.env` of the working folder. Variables that are already set have precedence. */
+/** The file that `till init` writes. */
+export const ENV_FILE = 'till.env';
+
+/** Somebody else may have written the file: the account of a node often differs from that of the operator. */
+export class EnvironmentFileError extends Error {
+  override readonly name = 'EnvironmentFileError';
+  constructor(file: string, { code = 'unknown error' }: NodeJS.ErrnoException) {
+    super(`the file ${file} of this folder cannot be read (${code}). Let the account of this process read it.`);
+  }
+}
+
+/**
+ * The environment, extended by the files `till.env` and `.env` of the working folder. Variables that are already set have precedence,
+ * then those of `till.env`.
+ */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
-  if (existsSync('.env')) loadEnvFile('.env');
+  for (const file of [ENV_FILE, '.env']) {
+    if (!existsSync(file)) continue;
+    try {
+      loadEnvFile(file);
+    } catch (error) {
+      throw new EnvironmentFileError(file, error as NodeJS.ErrnoException);
+    }
+  }
   return process.env;
 }

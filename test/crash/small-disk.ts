@@ -17,10 +17,10 @@ export interface SmallDisk {
 }
 
 /** Mounts a small file system. Undefined where that is not permitted: only root may. */
-export function mountSmallDisk(dir: string): SmallDisk | undefined {
+export function mountSmallDisk(dir: string, sizeMb = SIZE_MB): SmallDisk | undefined {
   mkdirSync(dir, { recursive: true });
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=0777`, 'tmpfs', dir], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=0777`, 'tmpfs', dir], { stdio: 'ignore' });
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -126,6 +127,13 @@ describe('till doctor', () => {
       new RegExp(`^${NETWORK}, endpoint 1: up, block \\d+, .* old, answers in \\d+ ms$`, 'm'),
     );
     assert.match(facts('accounts'), /^relayer eip155:31337:0x\w+: [\d.]+ coin, \d+ transactions? in flight$/m);
+    const own = await examine({ ...settings, PUBLIC_URL: node.baseUrl });
+    assert.deepEqual(own.section('publicUrl').facts, [{ name: node.baseUrl, value: 'leads to this gateway' }]);
+    const other = await listening(createHttp((_, response) => response.end('Welcome!')));
+    const url = `http://localhost:${portOf(other)}`;
+    assert.deepEqual((await examine({ ...settings, PUBLIC_URL: url })).lines('publicUrl'), [
+      `fault: PUBLIC_URL (${url}) leads elsewhere: another program answers there, with status 200. Set PUBLIC_URL to the origin whose proxy leads to a node of this gateway, or let this one lead there.`,
+    ]);
     const words = await till(['doctor'], settings);
     assert.match(
       words.output,

@@ -104,6 +104,7 @@ const WELL: DoctorFacts = {
   alerts: [],
   webhooks: [],
   disk: [{ what: 'TILL_HOME', space: { known: { freeBytes: 50 * GIB, totalBytes: 100 * GIB } } }],
+  publicUrl: { publicUrl: 'https://till.example', answer: { is: 'here', peer: '', hasForwardedFor: false } },
   certificates: [{ what: 'PUBLIC_URL', certificate: { known: CERTIFICATE }, nowMs: NOW_MS }],
 };
 
@@ -326,6 +327,19 @@ const ROWS: readonly Row[] = [
     'remark',
     /cannot be seen from here/,
     /on that machine/,
+  ],
+  [{ publicUrl: null }, 'well', /./, /./],
+  [
+    { publicUrl: { publicUrl: 'https://till.example', answer: { is: 'silent', reason: 'ENOTFOUND' } } },
+    'warning',
+    /^Nothing answers at PUBLIC_URL \(https:\/\/till\.example\) yet: ENOTFOUND\.$/,
+    /lead to a node of this gateway, then run `till doctor` again/,
+  ],
+  [
+    { publicUrl: { publicUrl: 'https://till.example', answer: { is: 'elsewhere', status: 404, location: undefined } } },
+    'fault',
+    /leads elsewhere: another program answers there, with status 404\.$/,
+    /whose proxy leads to a node of this gateway/,
   ],
   [certificate({ until: ago(DAY_MS) }), 'fault', /of PUBLIC_URL expired at 2026-11-17T12:00:00Z/, /Renew/],
   [certificate({ from: new Date(NOW_MS + DAY_MS) }), 'fault', /valid only from/, /time server/],

@@ -12,6 +12,7 @@ import {
   judgeWebhooks,
 } from './judge-gateway.ts';
 import { judgeAccounts, judgeCertificates, judgeClocks, judgeDisk, judgeNetworks } from './judge-outside.ts';
+import { judgeOwnUrl } from './judge-set-up.ts';
 
 type Checks = {
   readonly [Name in CheckName]: {
@@ -55,6 +56,7 @@ const CHECKS: Checks = {
   alerts: { title: 'Alerts', judge: judgeAlerts, ifUnknown: 'Read the log of a node: alerts are logged as errors.' },
   webhooks: { title: 'Webhooks', judge: judgeWebhooks, ifUnknown: ASK_AGAIN },
   disk: { title: 'Disk', judge: judgeDisk, ifUnknown: 'Look at the free space of the machine by hand.' },
+  publicUrl: { title: 'Public URL', judge: judgeOwnUrl, ifUnknown: 'Open PUBLIC_URL with a browser.' },
   certificates: {
     title: 'Certificates',
     judge: judgeCertificates,

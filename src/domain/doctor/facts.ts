@@ -16,6 +16,7 @@ export interface DoctorFacts {
   readonly alerts: readonly AlertFacts[];
   readonly webhooks: readonly WebhookFacts[];
   readonly disk: readonly DiskFacts[];
+  readonly publicUrl: PublicUrlFacts | null;
   readonly certificates: readonly CertificateFacts[];
 }
 
@@ -234,6 +235,25 @@ export interface DiskFacts {
   readonly what: string;
   readonly space: Asked<{ readonly freeBytes: number; readonly totalBytes: number }>;
 }
+
+/** Null stands for the default, which only this machine reaches. */
+export interface PublicUrlFacts {
+  readonly publicUrl: string;
+  readonly answer: PublicUrlAnswer;
+}
+
+/** The answer to a request to the public URL that only this gateway, or this machine, can answer. */
+export type PublicUrlAnswer =
+  | {
+      readonly is: 'here';
+      /** The address that the request came from: the last proxy, or this machine. Empty if it is not known. */
+      readonly peer: string;
+      readonly hasForwardedFor: boolean;
+    }
+  | { readonly is: 'elsewhere'; readonly status: number; readonly location: string | undefined }
+  /** A proxy that does not reach the gateway. */
+  | { readonly is: 'proxy_alone'; readonly status: number }
+  | { readonly is: 'silent'; readonly reason: string };
 
 export interface CertificateFacts {
   readonly what: string;

@@ -75,7 +75,7 @@ function judged<T>(
   };
 }
 
-function judgeServer(server: ServerState): Judged {
+export function judgeServer(server: ServerState): Judged {
   const { connections, maxConnections, transactionAge } = server;
   const facts: Fact[] = [
     { name: 'PostgreSQL', value: `${server.version}, running since ${isoText(server.startedAt.getTime())}` },
@@ -88,6 +88,11 @@ function judgeServer(server: ServerState): Judged {
 }
 
 function serverFaults(server: ServerState): Finding[] {
+  return [...judgeUsable(server), ...unsafeServer(server)];
+}
+
+/** Faults with which no gateway can use the server. */
+export function judgeUsable(server: ServerState): Finding[] {
   const findings: Finding[] = [];
   if (server.versionNumber < LEAST_VERSION) {
     findings.push(fault(`PostgreSQL ${server.version} is too old.`, 'Upgrade the server to version 15 or newer.'));
@@ -96,12 +101,14 @@ function serverFaults(server: ServerState): Finding[] {
     const remedy = 'Name the primary in DATABASE_URL; it may name all hosts, and nodes find the primary among them.';
     findings.push(fault('The database is a standby, which takes no writes.', remedy));
   }
-  const unsafe = [server.fsync ? [] : ['fsync'], server.fullPageWrites ? [] : ['full_page_writes']].flat();
-  if (unsafe.length > 0) {
-    const message = `${unsafe.join(' and ')} ${unsafe.length === 1 ? 'is' : 'are'} off: a crash of the server can lose or damage payments.`;
-    findings.push(fault(message, 'Switch it on in postgresql.conf, and reload the server.'));
-  }
   return findings;
+}
+
+function unsafeServer(server: ServerState): Finding[] {
+  const unsafe = [server.fsync ? [] : ['fsync'], server.fullPageWrites ? [] : ['full_page_writes']].flat();
+  if (unsafe.length === 0) return [];
+  const message = `${unsafe.join(' and ')} ${unsafe.length === 1 ? 'is' : 'are'} off: a crash of the server can lose or damage payments.`;
+  return [fault(message, 'Switch it on in postgresql.conf, and reload the server.')];
 }
 
 function serverLimits({ connections, maxConnections, transactionAge }: ServerState): Finding[] {

@@ -6,6 +6,7 @@ import type {
   SlowStatement,
   TableState,
 } from '../../domain/doctor/facts.ts';
+import type { DatabaseRights } from '../../domain/doctor/judge-set-up.ts';
 import type { Reader } from './database.ts';
 
 export async function readServerState(db: Reader): Promise<ServerState> {
@@ -113,4 +114,25 @@ export async function readReplication(db: Reader): Promise<Replication> {
       (select case when last_failed_time > coalesce(last_archived_time, '-infinity') then last_failed_time end
         from pg_stat_archiver) as "archiveFailedAt"`;
   return row ?? { standbys: [], slots: [], archiveFailedAt: null };
+}
+
+export async function readRights(db: Reader): Promise<DatabaseRights> {
+  const [row] = await db<DatabaseRights[]>`
+    select quote_ident(current_user) as role, current_database()::text as database, current_schema()::text as schema,
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
+      case when exists (select from pg_extension where extname = 'pg_trgm') then 'there'
+        when exists (select from pg_available_extensions where name = 'pg_trgm') then 'missing'
+        else 'unavailable' end as trigrams,
+      has_database_privilege(current_database(), 'create') as "mayExtend"`;
+  if (row === undefined) throw new Error('The server did not describe the rights of the role.');
+  return row;
+}
+
+/** False if the role may not write the tables of the gateway. Null before they exist. */
+export async function mayWrite(db: Reader): Promise<boolean | null> {
+  const [row] = await db<{ mayWrite: boolean | null }[]>`
+    select case when to_regclass('payments') is not null then
+      has_table_privilege('payments', 'select') and has_table_privilege('payments', 'insert')
+        and has_table_privilege('payments', 'update') end as "mayWrite"`;
+  return row?.mayWrite ?? null;
 }

@@ -1,7 +1,7 @@
 import type { Chain } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import type { Network } from '../../../chains/network.ts';
-import type { Asked, ProgramFacts, SettingsFacts } from '../../../domain/doctor/facts.ts';
+import type { Asked, ProgramFacts, PublicUrlAnswer, SettingsFacts } from '../../../domain/doctor/facts.ts';
 import type { ServerCertificate } from '../../../runtime/server-certificate.ts';
 import type { World } from '../../../runtime/world.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
@@ -26,6 +26,8 @@ export interface ExamineDeps {
   readonly folders: readonly Folder[];
   /** True if the server of the database runs on this machine. */
   readonly isDatabaseHere: boolean;
+  /** Asks the public URL which gateway answers there. Null if only this machine reaches it. */
+  readonly publicUrl: PublicUrlAsk | null;
   readonly certificates: readonly { readonly what: string; readonly read: () => Promise<ServerCertificate> }[];
 }
 
@@ -35,6 +37,11 @@ export interface ConfiguredNetwork {
   readonly isSandbox: boolean;
   /** Opens each endpoint as the only one of a chain. */
   readonly endpoints: readonly (() => Chain)[];
+}
+
+export interface PublicUrlAsk {
+  readonly publicUrl: string;
+  readonly ask: (isOurs: (text: string) => boolean) => Promise<PublicUrlAnswer>;
 }
 
 export interface Folder {

@@ -1,13 +1,23 @@
 import { runbookOf } from '../../../domain/alert.ts';
-import type { Asked, CertificateFacts, DatabaseFacts, DatabaseOutage, Gathered } from '../../../domain/doctor/facts.ts';
+import type {
+  Asked,
+  CertificateFacts,
+  DatabaseFacts,
+  DatabaseOutage,
+  Gathered,
+  PublicUrlFacts,
+  SchemaFacts,
+} from '../../../domain/doctor/facts.ts';
 import { createFollowedClock, type FollowedClock } from '../../../runtime/followed-clock.ts';
+import type { World } from '../../../runtime/world.ts';
 import { listAlerts } from '../../../store/plumbing/alerts.ts';
 import type { Database, Reader } from '../../../store/plumbing/database.ts';
 import { migrationState, SchemaMismatchError } from '../../../store/plumbing/migrate.ts';
+import { listReceiptKeys } from '../../../store/plumbing/receipt-keys.ts';
 import { readDatabaseTime } from '../../../store/plumbing/sandbox-clock.ts';
 import { askWithin, reasonOf, strikeReasons } from './ask-within.ts';
 import { examineAccounts } from './examine-accounts.ts';
-import { examineDatabase } from './examine-database.ts';
+import { examineDatabase, type Read } from './examine-database.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 import { examineDisks } from './examine-disks.ts';
 import { type AskedNetwork, askNetworks, clocksOf, networksOf } from './examine-networks.ts';
@@ -80,11 +90,23 @@ async function gather(deps: ExamineDeps, { opened, clock, asking, certificates }
     alerts: read(async (sql) => (await listAlerts(sql)).map((alert) => ({ ...alert, runbook: runbookOf(alert.name) }))),
     webhooks: read(examineWebhooks),
     disk: database.then((answer) => examineDisks(deps, answer)),
+    publicUrl: askPublicUrl(deps, read),
     certificates: certificates.then((list): Gathered['certificates'] => {
       return { known: list.map((each) => ({ ...each, nowMs })) };
     }),
   };
   return { program: { known: deps.program }, settings: { known: deps.settings }, ...(await everything(asked)) };
+}
+
+/** The page with the keys of receipts shows which gateway answers: no two have one in common. */
+async function askPublicUrl({ world, publicUrl }: ExamineDeps, read: Read): Promise<Asked<PublicUrlFacts | null>> {
+  if (publicUrl === null) return { known: null };
+  const keys = await read(listReceiptKeys);
+  if ('unknown' in keys) return keys;
+  const isOurs = (text: string) => keys.known.some(({ publicKey }) => text.includes(publicKey));
+  return askWithin(world.timers, CHAIN_WITHIN_MS, async () => {
+    return { publicUrl: publicUrl.publicUrl, answer: await publicUrl.ask(isOurs) };
+  });
 }
 
 /** Waits for all answers at once. */
@@ -106,11 +128,7 @@ async function openWithin({ world, openDatabase }: ExamineDeps, clock: FollowedC
   const asked = await askWithin(world.timers, CONNECT_WITHIN_MS, async () => {
     const db = await openDatabase();
     try {
-      for (let count = 0; count < CLOCK_READINGS; count += 1) {
-        const askedAtMs = world.clock.nowMs();
-        const theirMs = await readDatabaseTime(db.sql);
-        clock.take({ askedAtMs, answeredAtMs: world.clock.nowMs(), theirMs });
-      }
+      await readClock(world, db.sql, clock);
       if (isLate) throw new Error('too late');
       return db;
     } catch (error) {
@@ -122,7 +140,20 @@ async function openWithin({ world, openDatabase }: ExamineDeps, clock: FollowedC
   return asked;
 }
 
-async function examineSchema(sql: Reader) {
+/** Sets the clock to the time of the database. */
+export async function readClock(
+  { clock: own }: Pick<World, 'clock'>,
+  sql: Reader,
+  clock: FollowedClock,
+): Promise<void> {
+  for (let count = 0; count < CLOCK_READINGS; count += 1) {
+    const askedAtMs = own.nowMs();
+    const theirMs = await readDatabaseTime(sql);
+    clock.take({ askedAtMs, answeredAtMs: own.nowMs(), theirMs });
+  }
+}
+
+export async function examineSchema(sql: Reader): Promise<SchemaFacts> {
   try {
     return { ...(await migrationState(sql)), mismatch: null };
   } catch (error) {

@@ -1,0 +1,176 @@
+import { createLocalSigner } from '../../chains/evm/local-signer.ts';
+import type { Registry } from '../../chains/registry.ts';
+import type { Finding } from '../../domain/doctor/diagnosis.ts';
+import type { World } from '../../runtime/world.ts';
+import { SETTINGS } from '../../settings/config.ts';
+import { Problem } from '../../settings/kinds.ts';
+import { readConfig } from '../../settings/read-config.ts';
+import type { Setting } from '../../settings/setting.ts';
+import type { Context } from '../connect.ts';
+import { refusal } from './answers-file.ts';
+import type { Seen } from './check.ts';
+import { checkAnswer } from './checks.ts';
+import { byKind, isSetting, MAKE, NONE, type Question } from './question.ts';
+import { type Answers, allQuestionIds, type Known, questionsFor } from './questions.ts';
+
+/** Asks a person, or answers for a script. */
+export interface Asker {
+  /** The typed answer. Empty for the suggestion. */
+  ask(question: Question, suggestion: string | undefined): Promise<string>;
+  /** An answer that cannot be used, in lines. The question is asked again, unless this throws. */
+  refuse(question: Question, lines: readonly string[]): void;
+  /** An answer that was taken, and what it means. */
+  take(question: Question, lines: readonly string[]): void;
+}
+
+export interface AskInput {
+  readonly asker: Asker;
+  /** Suggested answers, once the networks are known. */
+  readonly suggestions: (known: Known) => Answers;
+  /** Values of settings that no question asks for. */
+  readonly unasked: (known: Known) => Answers;
+  /** Keeps the answers so far, before anything about the last one is shown: an address that was shown must keep its key. */
+  readonly keep: (answers: Answers) => Promise<void>;
+}
+
+export interface Asked {
+  readonly answers: Answers;
+  readonly registry: Registry;
+  /** Findings of the checks that do not prevent the set-up. */
+  readonly findings: readonly Finding[];
+}
+
+const NETWORKS_DIR = 'NETWORKS_DIR';
+const SECRET_BYTES = 32;
+/** No operator mistypes one answer so often. A script whose answers are refused ends at the first. */
+const MAX_TRIES = 100;
+
+/** Asks every question that the answers lead to, and checks each answer where it is given. */
+export async function askAll(context: Context, { asker, suggestions, unasked, keep }: AskInput): Promise<Asked> {
+  let answers: Answers = {};
+  let registry: Registry | null = null;
+  let seen: Seen = {};
+  const findings: Finding[] = [];
+  for (;;) {
+    const known: Known = { registry, seenProxy: proxyIn(seen) };
+    const question = questionsFor(answers, known).find(({ id }) => !(id in answers));
+    if (question === undefined) break;
+    const suggestion = suggestionFor(question, suggestions(known)[question.id]);
+    const taken = await askOne({ context, asker, seen, registry }, { question, suggestion, answers });
+    if (registry === null) answers = unaskedOf(unasked, taken.registry);
+    answers = { ...answers, [question.id]: taken.answer };
+    registry = taken.registry;
+    seen = { ...seen, ...taken.checked.seen };
+    findings.push(...taken.checked.findings);
+    await keep(answers);
+    asker.take(question, [...taken.checked.said, ...taken.checked.findings.map(lineOf)]);
+  }
+  if (registry === null) throw new Error('The folder of networks was never asked for.');
+  return { answers, registry, findings };
+}
+
+/** An empty suggestion leaves a setting unset, so it is none for a question that must be answered. */
+function suggestionFor({ isOptional, fallback }: Question, suggested: string | undefined): string | undefined {
+  return suggested === undefined || (suggested === '' && !isOptional) ? fallback : suggested;
+}
+
+/** Settings that no question asks for keep their values, or get those of the answers file. */
+function unaskedOf(unasked: AskInput['unasked'], registry: Registry): Answers {
+  const known: Known = { registry, seenProxy: undefined };
+  const questions = allQuestionIds(known);
+  const others = Object.entries(unasked(known)).filter(([id]) => isSetting(id) && !questions.includes(id));
+  for (const [id, value] of others) {
+    const setting = (Object.values(SETTINGS) as Setting<unknown>[]).find(({ env }) => env === id);
+    const read =
+      value === '' || value === NONE || setting === undefined ? value : byKind(setting.kind)(value, registry);
+    if (read instanceof Problem) throw refusal(`${id} ${read.text}. Nothing was changed.`);
+  }
+  return Object.fromEntries(others.map(([id, value]) => [id, value === NONE ? '' : value]));
+}
+
+interface Asking {
+  readonly context: Context;
+  readonly asker: Asker;
+  readonly seen: Seen;
+  readonly registry: Registry | null;
+}
+
+interface Open {
+  readonly question: Question;
+  readonly suggestion: string | undefined;
+  readonly answers: Answers;
+}
+
+async function askOne(asking: Asking, open: Open) {
+  const { asker, context } = asking;
+  const { question, suggestion, answers } = open;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const typed = (await asker.ask(question, suggestion)).trim();
+    const raw = typed === '' ? suggestion : typed;
+    const registryOf = question.id === NETWORKS_DIR ? registryIn(raw ?? '') : { registry: asking.registry };
+    if ('problems' in registryOf) {
+      asker.refuse(question, [...registryOf.problems]);
+      continue;
+    }
+    const registry = registryOf.registry;
+    if (registry === null) throw new Error(`${question.id} is asked before the networks are known.`);
+    const read = readOne(question, raw, registry);
+    if (read instanceof Problem) {
+      asker.refuse(question, [`${question.id} ${read.text}.`]);
+      continue;
+    }
+    // A master secret is made after its check: a database that belongs to another secret refuses every new one.
+    const made = question.check === 'secret' ? read : makeIfAsked(context.world, question, read);
+    const input = { context, question, registry, seen: asking.seen, answers: { ...answers, [question.id]: made } };
+    const checked = await checkAnswer(input);
+    if (checked.isRefused) {
+      asker.refuse(question, checked.findings.filter(isFaultOrFirst).map(lineOf));
+      continue;
+    }
+    return { answer: makeIfAsked(context.world, question, made), checked, registry };
+  }
+  throw new Error(`${question.id} was refused ${MAX_TRIES} times.`);
+}
+
+function readOne(question: Question, raw: string | undefined, registry: Registry): string | Problem {
+  if (raw === undefined || raw === '' || raw === NONE) {
+    if (question.isOptional) return '';
+    return new Problem('has no answer, and there is no default: give one');
+  }
+  return question.read(raw, registry);
+}
+
+function isFaultOrFirst(finding: Finding, index: number, all: readonly Finding[]): boolean {
+  return all.some(({ level }) => level === 'fault') ? finding.level === 'fault' : index === 0;
+}
+
+function registryIn(folder: string): { readonly registry: Registry } | { readonly problems: readonly string[] } {
+  const read = readConfig({ [NETWORKS_DIR]: folder === NONE ? '' : folder });
+  return 'config' in read ? { registry: read.config.registry } : read;
+}
+
+function proxyIn({ publicUrl }: Seen): string | undefined {
+  return publicUrl?.is === 'here' && publicUrl.hasForwardedFor ? publicUrl.peer : undefined;
+}
+
+function makeIfAsked({ random }: World, { id }: Question, answer: string): string {
+  if (answer !== MAKE) return answer;
+  return id === 'TILL_SECRET' ? Buffer.from(random.bytes(SECRET_BYTES)).toString('base64') : newKey(random);
+}
+
+/** Almost every 32 bytes are a key. */
+function newKey(random: World['random']): string {
+  for (;;) {
+    const key = `0x${Buffer.from(random.bytes(SECRET_BYTES)).toString('hex')}`;
+    try {
+      createLocalSigner(key);
+      return key;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+}
+
+export function lineOf({ message, remedy }: Finding): string {
+  return `${message} ${remedy}`;
+}
