@@ -34,6 +34,8 @@ describe('till init', () => {
   let chain: SandboxChain;
   let database: TestDatabase;
   let port: number;
+  /** A port on which nobody listens. */
+  let closed: number;
   let file: string;
   const stops: (() => unknown)[] = [];
   before(async () => {
@@ -42,6 +44,7 @@ describe('till init', () => {
     chain = await startSandboxChain(deps, { dir: join(folder, 'chain'), blockMs: 100 });
     database = await createUnusedDatabase();
     port = await findPort(systemWorld.random);
+    closed = await findPort(systemWorld.random);
   });
   after(async () => {
     for (const stop of stops.reverse()) await stop();
@@ -345,9 +348,9 @@ describe('till init', () => {
       };
     },
     'a public URL whose proxy is not up yet': async () => ({
-      answers: { ...good(), PUBLIC_URL: 'http://127.0.0.1:1' },
+      answers: { ...good(), PUBLIC_URL: `http://127.0.0.1:${closed}` },
       isKept: true,
-      line: `Nothing answers at PUBLIC_URL (http://127.0.0.1:1) yet: bad port. Let its name and its proxy lead to 127.0.0.1:${port}, then run \`till init\` again: it asks once more.`,
+      line: `Nothing answers at PUBLIC_URL (http://127.0.0.1:${closed}) yet: ECONNREFUSED. Let its name and its proxy lead to 127.0.0.1:${port}, then run \`till init\` again: it asks once more.`,
     }),
     'a proxy that does not reach this machine': async () => {
       const server = createServer((_, response) => response.writeHead(502).end());
