@@ -31,7 +31,7 @@ interface EndpointReport {
 const check = command({
   name: 'networks check',
   summary:
-    'Compare the record of every configured network with its chain, through each of its endpoints, and say what to do about each difference. Exit code 1 when a problem is found; a remark is none.',
+    'Compare the records of configured networks with their chains, and say what to do. Exit code 1 when a problem is found.',
   examples: ['networks check', 'networks check --json'],
   run: async (context) => {
     const networks = await configuredNetworks(context);
@@ -73,7 +73,7 @@ const list = command({
 const accept = databaseCommand({
   name: 'networks accept',
   summary:
-    'Show where the files of networks differ from what the database remembers, and what each change would mean. With an id, accept the changes of that network or token. Exit code 1 when a difference is left.',
+    'Show where files of networks differ from what the database remembers, or accept it. Exit code 1 if a difference is left.',
   positionals: {
     id: optional({ ...id, placeholder: 'caip2|caip19' }, 'The network or the token whose changes are accepted.'),
   },

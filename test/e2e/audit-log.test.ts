@@ -4,6 +4,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
+import { command } from '../../src/actions/command.ts';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
 import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
@@ -14,6 +15,7 @@ import { findCursors } from '../../src/store/chain/chain-cursors.ts';
 import { findUnexpectedCursor, listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
+import { insertKnownRecords } from '../../src/store/plumbing/known-records.ts';
 import { createEmptyDatabase } from '../database.ts';
 import { REGISTRY } from '../registry.ts';
 import { jsonOf } from '../run-command.ts';
@@ -101,6 +103,7 @@ const WRITING: Readonly<Record<string, string>> = {
   ),
   restored: 'freeze.set',
   'accounts adopt': 'account.adopted',
+  'networks accept': 'record.accepted',
   'secret rotate': 'secret.rotated',
   'secret import': 'secret.imported',
   'fees set': 'fees.set',
@@ -249,6 +252,14 @@ describe('the audit log', () => {
     await till(['unfreeze', 'restored', NETWORK, ...why]);
     await change('accounts adopt', `${NETWORK}:0x${'3'.repeat(40)}`);
     await till(['accounts', 'adopt', `${NETWORK}:${SANDBOX_ACCOUNTS.intermediate}`]);
+    const elsewhere = 'eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+    const facts = { name: 'USD Coin', symbol: 'USDC', decimals: 6, peg: 'EUR' };
+    await command({ registry: REGISTRY, db, world: systemWorld }, (tx, at) =>
+      insertKnownRecords(tx, [{ subject: elsewhere, facts }], at),
+    );
+    const { entry: accepted } = await change('networks accept', elsewhere);
+    assert.deepEqual([accepted.subject, (accepted.detail as Json).before.peg], [elsewhere, 'EUR']);
+    assert.equal((accepted.detail as Json).after.peg, 'USD');
     await change('secret rotate');
     await inFolder(async (folder) => {
       const file = join(folder, 'head.json');
