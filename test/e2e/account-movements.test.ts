@@ -23,7 +23,9 @@ describe('movements of our own accounts', () => {
     await scene.live(node, 2);
   }
   const read = () => recordUnexpectedTransfers(scene, scene.connected);
-  const movements = () => scene.db.sql<{ sender: string; recipient: string; units: string; from: string; to: string }[]>`
+  const movements = () => scene.db.sql<
+    { sender: string; recipient: string; units: string; from: string; to: string }[]
+  >`
     select sender, recipient, amount::text as units, sender_owner as "from", recipient_owner as "to"
     from account_movements order by block_number, log_index`;
   const owners = async () => (await movements()).map(({ units, from, to }) => [units, from, to]);

@@ -1,7 +1,7 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import type { RegistryDeps } from '../../../chains/registry.ts';
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS, type Departed, departedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import type { Log } from '../../../runtime/world.ts';
@@ -60,57 +60,78 @@ export async function departuresAmong(
 
 /**
  * Books departures, in order. The operator's fees bear them if they are on the same account, then the operator's float. The rest is
- * money of others: it is missing, and the solvency check freezes the asset until the operator brings it back.
+ * money of others: it is missing, and the solvency check freezes the asset until the operator brings it back. The books do not say
+ * what lies on a former account, so a departure from there has an alert alone, and the solvency check finds what others lack.
  */
 export async function bookDepartures(
   tx: Tx,
-  { registry, log }: RegistryDeps & { readonly log: Log },
-  { chain, feeAccount }: ConnectedChain,
+  deps: RegistryDeps & { readonly log: Log },
+  connected: ConnectedChain,
   departures: readonly Incoming[],
   at: Date,
 ): Promise<void> {
   if (departures.length === 0) return;
-  const network = chain.network.chainId;
+  const network = connected.chain.network.chainId;
   const booked = await positionsOf(
     tx,
     departures.map((each) => departureKey(network, each)),
   );
   for (const departure of departures) {
-    const { asset, from: account, to, amount, transactionHash, block } = departure;
-    const reference = departureKey(network, departure);
-    if (booked.has(reference)) continue;
-    const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(feeAccount, account) });
-    const { fees, operatorFloat, missing } = parts;
-    const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'departed', subject: reference } as const;
-    await changeFloats(tx, [{ ...change, units: -operatorFloat }], at);
-    const about = { network, asset, subject: account, reference, merchantId: null };
-    await recordEntries(
-      tx,
-      [departedEntry(about, parts, { account, transaction: transactionHash, block: block.number })],
-      at,
-    );
-    await setDeparted(tx, network, departure, { fromFees: fees, fromFloat: operatorFloat, lacking: missing });
-    const units = (part: bigint) => amountText(registry, asset, part);
-    const borne =
-      missing === 0n
-        ? 'The fees and the float of the operator bear it.'
-        : `The fees and the float of the operator bear ${units(fees + operatorFloat)}; ${units(missing)} of others are missing. Bring them back, then run till float add --owner operator.`;
-    const message = `${units(amount)} left ${account} for ${to} in transaction ${transactionHash}, and nobody ordered it. ${borne}`;
-    await upsertAlert(tx, { name: 'money_left', subject: reference, message, lastSeen: at });
-    const detail = {
-      asset,
-      amount: `${amount}`,
-      to,
-      transactionHash,
-      operator: `${fees + operatorFloat}`,
-      missing: `${missing}`,
-    };
-    await appendAudit(tx, { at, actor: 'watcher', action: 'money.left', subject: account, detail });
-    log.error(
-      { network, account, asset, amount: `${amount}`, transaction: transactionHash },
-      'money left without an order',
-    );
+    if (booked.has(departureKey(network, departure))) continue;
+    const isPresent = isSameAddress(departure.from, connected.intermediateAccount);
+    const parts = isPresent ? await bookDeparture(tx, connected, departure, at) : undefined;
+    await reportDeparture(tx, deps, { network, departure, parts }, at);
   }
+}
+
+async function bookDeparture(
+  tx: Tx,
+  { chain, feeAccount }: ConnectedChain,
+  departure: Incoming,
+  at: Date,
+): Promise<Departed> {
+  const network = chain.network.chainId;
+  const { asset, from: account, amount, transactionHash: transaction, block } = departure;
+  const reference = departureKey(network, departure);
+  const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(feeAccount, account) });
+  const { fees, operatorFloat, missing } = parts;
+  const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'departed', subject: reference } as const;
+  await changeFloats(tx, [{ ...change, units: -operatorFloat }], at);
+  const about = { network, asset, subject: account, reference, merchantId: null };
+  await recordEntries(tx, [departedEntry(about, parts, { account, transaction, block: block.number })], at);
+  await setDeparted(tx, network, departure, { fromFees: fees, fromFloat: operatorFloat, lacking: missing });
+  return parts;
+}
+
+async function reportDeparture(
+  tx: Tx,
+  { registry, log }: RegistryDeps & { readonly log: Log },
+  {
+    network,
+    departure,
+    parts,
+  }: { readonly network: string; readonly departure: Incoming; readonly parts: Departed | undefined },
+  at: Date,
+): Promise<void> {
+  const { asset, from: account, to, amount, transactionHash } = departure;
+  const message = `${amountText(registry, asset, amount)} left ${account} for ${to} in transaction ${transactionHash}, and nobody ordered it. ${borneText(registry, asset, parts)}`;
+  await upsertAlert(tx, { name: 'money_left', subject: departureKey(network, departure), message, lastSeen: at });
+  const missing = parts === undefined ? {} : { missing: `${parts.missing}` };
+  const detail = { asset, amount: `${amount}`, to, transactionHash, ...missing };
+  await appendAudit(tx, { at, actor: 'watcher', action: 'money.left', subject: account, detail });
+  log.error(
+    { network, account, asset, amount: `${amount}`, transaction: transactionHash },
+    'money left without an order',
+  );
+}
+
+function borneText(registry: Registry, asset: string, parts: Departed | undefined): string {
+  if (parts === undefined) return 'It is a former account: see whether the books hold anything there.';
+  const { fees, operatorFloat, missing } = parts;
+  if (missing === 0n) return 'The fees and the float of the operator bear it.';
+  const borne = amountText(registry, asset, fees + operatorFloat);
+  const lack = amountText(registry, asset, missing);
+  return `The fees and the float of the operator bear ${borne}; ${lack} of others are missing. Transfer them back, then run till float add --operator.`;
 }
 
 async function partsOf(
