@@ -245,33 +245,6 @@ export function floatAddedEntry(about: EntrySubject, owner: FloatOwner, units: b
   return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.float(owner), proof);
 }
 
-/** The parts of a departure that nobody ordered. */
-export interface Departed {
-  readonly fees: bigint;
-  readonly operatorFloat: bigint;
-  readonly missing: bigint;
-}
-
-/** Money left an account without an order. The operator bears it, and what the operator lacks is missing. */
-export function departedEntry(
-  about: EntrySubject,
-  { fees, operatorFloat, missing }: Departed,
-  { account, ...proof }: Partial<Proof> & { readonly account: string },
-): Entry {
-  const lines = [
-    { account: ACCOUNTS.fees, units: -fees },
-    { account: ACCOUNTS.float(OPERATOR_FLOAT), units: -operatorFloat },
-    { account: ACCOUNTS.missing(account), units: -missing },
-    { account: ACCOUNTS.outside, units: fees + operatorFloat + missing },
-  ];
-  return entry('departed', about, lines, proof);
-}
-
-/** Money of the operator that fills what departures had left missing. */
-export function missingFilledEntry(about: EntrySubject, account: string, units: bigint, proof: Proof): Entry {
-  return transfer('float_added', about, units, ACCOUNTS.outside, ACCOUNTS.missing(account), proof);
-}
-
 const RETURNS = {
   sent: ['float_return_sent', 'stray_return_sent'],
   done: ['float_returned', 'stray_returned'],

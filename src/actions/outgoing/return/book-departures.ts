@@ -2,8 +2,9 @@ import { amountText } from '../../../chains/amount-text.ts';
 import type { Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
-import { ACCOUNTS, type Departed, departedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { ACCOUNTS, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
+import { type Departed, departedEntry } from '../../../domain/departure.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { lockLacking, setDeparted, setLacking } from '../../../store/chain/account-movements.ts';
 import { listEventsOfItems } from '../../../store/chain/chain-events.ts';
@@ -16,7 +17,7 @@ import { recordEntries } from '../../books/record.ts';
 import { intermediateAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { isElsewhere } from '../float/take-from-floats.ts';
-import type { OwnedTransfer } from './record-unexpected-transfers.ts';
+import type { OwnedTransfer } from './owned-transfer.ts';
 
 type TransferKey = Pick<Incoming, 'transactionHash' | 'logIndex'>;
 

@@ -4,7 +4,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
-import { type Ends, type Known, knownKey, ownerOf, type Part } from '../../../domain/money/owner.ts';
+import { type Known, knownKey, ownerOf, type Part } from '../../../domain/money/owner.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { Log } from '../../../runtime/world.ts';
 import {
@@ -42,6 +42,7 @@ import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { bookDepartures, departuresAmong } from './book-departures.ts';
+import type { OwnedTransfer } from './owned-transfer.ts';
 import { raiseStrayAlert, strayAlertSubject } from './stray-alert.ts';
 import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
 
@@ -113,12 +114,6 @@ async function begin(deps: CommandDeps, network: string, readTo: number): Promis
     await beginAccountCursor(tx, network, readTo);
     return (await findAccountCursor(tx, network)) ?? { readTo, reorgs: 0 };
   });
-}
-
-/** A transfer with the owners of its ends. */
-export interface OwnedTransfer {
-  readonly transfer: Incoming;
-  readonly ends: Ends;
 }
 
 const isUnowned = ({ ends }: OwnedTransfer) => ends.to.some(({ owner }) => owner.is === 'nobody');
