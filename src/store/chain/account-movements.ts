@@ -105,14 +105,6 @@ export async function deleteAccountMovementsAbove(tx: Tx, network: string, block
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** The movements of a transaction. */
-export async function listAccountMovementsOf(db: Reader, network: string, hash: string): Promise<AccountMovement[]> {
-  const rows = await db<MovementRow[]>`
-    select ${columns(db)} from account_movements
-    where network = ${network} and transaction_hash = ${hash} order by log_index`;
-  return rows.map(readRow);
-}
-
 /** Locks the departures from an account of which a part is still missing, the oldest first. */
 export async function lockLacking(
   tx: Tx,
