@@ -11,6 +11,7 @@ import { relayLeaseName } from '../relay/relayer.ts';
  * relayer is removed from the settings no job checks the condition any more.
  */
 const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
+  'approval_missing',
   'audit_failing',
   'endpoint_alone',
   'endpoints_disagree',
