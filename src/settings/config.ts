@@ -80,6 +80,13 @@ export const SETTINGS = {
     'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
     '`DATABASE_DIRECT_URL` or `DATABASE_URL`',
   ),
+  newerSchema: setting(
+    'NEWER_SCHEMA',
+    text(),
+    undefined,
+    'The last migration of a newer version, such as `0070_name.sql`: this older version starts on its database all the same. `deploy/update` sets it when it goes back: see `docs/deploying.md`.',
+    'a database that a newer version has migrated is refused',
+  ),
   operatorName: setting(
     'TILL_OPERATOR',
     text(),
