@@ -48,8 +48,9 @@ describe('a database that a newer version has migrated', () => {
   it('is accepted by the operator who goes back, up to the migration that is named', async () => {
     await newer('9001_one.sql', '9002_two.sql');
     await start('9002_two.sql');
+    await start('9003_three.sql');
     await assert.rejects(start('9001_one.sql'), SchemaMismatchError);
-    await assert.rejects(start('9003_three.sql'), SchemaMismatchError);
+    await assert.rejects(start('nonsense'), SchemaMismatchError);
   });
 
   it('is never accepted after a migration that leaves no way back', async () => {

@@ -139,10 +139,14 @@ function checkApplied(applied: readonly AppliedRow[], known: readonly Migration[
   const last = newer.at(-1);
   if (last === undefined) return;
   const oneWay = newer.find((name) => ONE_WAY.test(name));
-  if (last === newest && oneWay === undefined) return;
+  if (newest !== undefined && numberOf(last) <= numberOf(newest) && oneWay === undefined) return;
   const wayOut =
     oneWay === undefined ? 'start that version instead' : `this version cannot run after ${oneWay}: start that version`;
   throw new SchemaMismatchError(`The database was migrated by a newer version of Till (it has ${last}): ${wayOut}.`);
+}
+
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10);
 }
 
 async function readMigrations(): Promise<Migration[]> {
