@@ -137,6 +137,8 @@ else {
       return enteredImage(root, own);
     },
     (scene) => {
+      // The scene has stopped it by SIGTERM.
+      after(async () => assert.equal(await scene().node.ended, 0));
       after(() => rm(folder, { recursive: true, force: true }));
 
       it('has at most 250 MB, no shell and no packages of development', async (context) => {
@@ -171,12 +173,6 @@ else {
         await writeOci(root, join(folder, 'oci'));
         const { names } = await readImage(join(folder, 'oci'));
         assert.ok(names[0]?.includes('./usr/bin/node') && names[1]?.includes(`.${HOME}/src/main.ts`));
-      });
-
-      it('stops on SIGTERM', async () => {
-        const { node } = scene();
-        node.signal('SIGTERM');
-        assert.equal(await node.ended, 0, node.output());
       });
     },
   );
