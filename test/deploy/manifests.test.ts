@@ -58,7 +58,10 @@ describe('the files for Compose', { skip }, () => {
     for (const [name, document] of composed()) {
       // A service that an overlay removes.
       const kept = Object.entries(document.services).filter(([, body]) => body !== null);
-      const withoutTags = JSON.parse(JSON.stringify({ ...document, services: Object.fromEntries(kept) }));
+      // `name` is newer than the published schema.
+      const withoutTags = JSON.parse(
+        JSON.stringify({ ...document, name: undefined, services: Object.fromEntries(kept) }),
+      );
       for (const body of Object.values(withoutTags.services) as Document[])
         if (body.depends_on === null) delete body.depends_on;
       assert.ok(validate(withoutTags), `${name}: ${JSON.stringify(validate.errors)}`);
