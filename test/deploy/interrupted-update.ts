@@ -1,10 +1,10 @@
+import { writeSync } from 'node:fs';
 import { main } from '../../deploy/updating/update.ts';
 
-/** `deploy/update`, killed at the step with the number that the first argument names. It prints the steps it has come to. */
-const [at, ...args] = process.argv.slice(2);
-let count = 0;
+/** `deploy/update`, killed at the first step that the first argument does not name. It prints that step. */
+const [survived = '', ...args] = process.argv.slice(2);
 process.exitCode = await main(args, (name) => {
-  count += 1;
-  if (count === Number(at)) process.kill(process.pid, 'SIGKILL');
-  process.stdout.write(`step: ${name}\n`);
+  if (survived.split(',').includes(name)) return;
+  writeSync(1, `killed at: ${name}\n`);
+  process.kill(process.pid, 'SIGKILL');
 });
