@@ -70,9 +70,11 @@ async function begin(deps: UpdateDeps, { to, isBack, acceptsOneWay }: UpdateOrde
     );
   }
   for (const node of deps.nodes) {
-    if (await deps.isServing(node, from)) continue;
+    // A busy machine may answer late: one look would refuse a node that is well.
+    const problem = await deps.waitUntilServing(node, from);
+    if (problem === undefined) continue;
     throw new UpdateError(
-      `Node ${node} is not ready before the update: mend it first. \`till doctor\` says what it lacks.`,
+      `Node ${node} is not ready before the update: ${problem} Mend it first. \`till doctor\` says what it lacks.`,
     );
   }
   if (from === to) {
