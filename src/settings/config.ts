@@ -2,18 +2,7 @@ import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import { DATABASE_SETTINGS } from './database-settings.ts';
-import {
-  addresses,
-  flag,
-  integer,
-  masterSecrets,
-  names,
-  oneOf,
-  origin,
-  path,
-  secret,
-  text,
-} from './kinds.ts';
+import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, secret, text } from './kinds.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
   account,
