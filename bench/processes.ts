@@ -22,6 +22,19 @@ export function startProcess(args: readonly string[], env: Readonly<Record<strin
   return follow(child);
 }
 
+/** Starts a program in a folder; it inherits only the named environment variables. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
+  const { PATH, HOME } = process.env;
+  return follow(
+    spawn(program, args, { cwd: folder, env: { PATH, HOME, ...env }, stdio: ['ignore', 'ignore', 'inherit'] }),
+  );
+}
+
 /** Starts a client of the benchmark, which exchanges messages with this process. */
 export function startClient(file: URL): ChildProcess {
   return follow(fork(file, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));

@@ -11,6 +11,7 @@ import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
 import { growthMeasurement } from './growth.ts';
+import { installMeasurement } from './install.ts';
 import { longPollMeasurement } from './longpoll.ts';
 import { manyPaymentsMeasurement } from './many-payments.ts';
 import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
@@ -49,6 +50,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   settleWithWebhooksMeasurement,
   eventsFeedMeasurement,
   webhookOutageMeasurement,
+  installMeasurement,
 ];
 
 /** Each of the merchants has some. */

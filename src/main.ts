@@ -262,7 +262,8 @@ async function openServer(
   onStop: OnStop,
 ): Promise<string> {
   if (config.databaseUrl !== undefined) {
-    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl);
+    const url = config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl;
+    await migrate({ log }, url, config.newerSchema);
     return config.databaseUrl;
   }
   const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });

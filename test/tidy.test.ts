@@ -724,6 +724,16 @@ describe('the house', () => {
     });
   });
 
+  it('says in CHANGELOG.md what each version changes and what operators do, this one included', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const sections = read('CHANGELOG.md').split(/^## /m).slice(1);
+    const versions = sections.map((section) => section.split('\n')[0]);
+    assert.equal(versions[0], version, 'the newest section is that of package.json');
+    assert.equal(new Set(versions).size, versions.length);
+    const silent = sections.slice(0, -1).filter((section) => !/^\*\*Operators\*\*\n\n- /m.test(section));
+    assert.deepEqual(silent, []);
+  });
+
   it('has a test for everything that the threat model calls impossible', () => {
     const rows = read('docs/security.md').matchAll(/^\| cannot \| test \|\n\|---\|---\|\n((?:\|.*\n)+)/gm);
     const claims = [...rows].flatMap((match) => (match[1] ?? '').trimEnd().split('\n'));

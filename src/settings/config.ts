@@ -1,19 +1,8 @@
 import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
-import {
-  addresses,
-  databaseUrl,
-  flag,
-  integer,
-  masterSecrets,
-  names,
-  oneOf,
-  origin,
-  path,
-  secret,
-  text,
-} from './kinds.ts';
+import { DATABASE_SETTINGS } from './database-settings.ts';
+import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, secret, text } from './kinds.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import {
   account,
@@ -52,34 +41,7 @@ export const SETTINGS = {
   ),
   ...PAIRING_SETTINGS,
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
-  databaseUrl: setting(
-    'DATABASE_URL',
-    secret(databaseUrl()),
-    undefined,
-    'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it. It may name several hosts, `host1:5432,host2:5432`: nodes use the primary among them. Of its parameters, `sslmode`, `sslrootcert` and `connect_timeout` (seconds, 5 by default, 0 for none) have their usual meaning.',
-    'an embedded PostgreSQL under `TILL_HOME`',
-  ),
-  databaseDirectUrl: setting(
-    'DATABASE_DIRECT_URL',
-    secret(databaseUrl()),
-    undefined,
-    'The same database without the pooler, if `DATABASE_URL` leads to PgBouncer in transaction mode. Notifications, migrations and operator commands use it.',
-    'none: `DATABASE_URL` leads to PostgreSQL itself',
-  ),
-  databasePrepare: setting(
-    'DATABASE_PREPARE',
-    flag(),
-    undefined,
-    'Whether statements are prepared once for each connection. In transaction mode, PgBouncer takes prepared statements from version 1.21 on.',
-    '`1`; `0` if `DATABASE_DIRECT_URL` is set',
-  ),
-  databaseMigrateUrl: setting(
-    'DATABASE_MIGRATE_URL',
-    secret(databaseUrl()),
-    undefined,
-    'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
-    '`DATABASE_DIRECT_URL` or `DATABASE_URL`',
-  ),
+  ...DATABASE_SETTINGS,
   operatorName: setting(
     'TILL_OPERATOR',
     text(),
