@@ -8,6 +8,7 @@ import { OtherRecordsError, openRecords } from './actions/records/open-records.t
 import { createRecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
+import { examineGateway } from './cli/examine-gateway.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
@@ -114,7 +115,7 @@ export async function runGateway(world: World): Promise<void> {
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
-  const stop = await start(read.config, world).catch(refuse);
+  const stop = await start({ config: read.config, environment }, world).catch(refuse);
   await stopAsked;
   systemWorld.timers.after(drainTimeMs(read.config) + STOP_MS, () => process.exit(1));
   await stop();
@@ -130,7 +131,7 @@ function ownEnvironment(): ReturnType<typeof readEnvironment> {
 }
 
 /** Starts all parts. The returned function stops them in reverse order. */
-async function start(config: Config, world: World): Promise<() => Promise<void>> {
+async function start(settings: Settings, world: World): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
     for (const down of downs.splice(0).reverse()) {
@@ -143,7 +144,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
     }
   };
   try {
-    await startParts({ config, ownWorld: world }, (down) => downs.push(down));
+    await startParts({ ...settings, ownWorld: world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -151,10 +152,16 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
   }
 }
 
+/** The settings of the node, and the environment that they were read from. */
+interface Settings {
+  readonly config: Config;
+  readonly environment: ReturnType<typeof readEnvironment>;
+}
+
 type OnStop = (down: () => Promise<void> | void) => void;
 
 async function startParts(
-  { config: given, ownWorld }: { config: Config; ownWorld: World },
+  { config: given, environment, ownWorld }: Settings & { readonly ownWorld: World },
   onStop: OnStop,
 ): Promise<void> {
   const isEmbedded = given.databaseUrl === undefined;
@@ -209,6 +216,7 @@ async function startParts(
     sandbox: sandbox?.shop,
     testClock: sandbox?.testClock,
     rehearse: sandbox?.rehearse,
+    examine: () => examineGateway({ config, environment, world: ownWorld }),
     rates: openRates(base, networks, onStop),
     screening: await openScreening(base, onStop),
   });
