@@ -67,7 +67,7 @@ function Verdict({ examination: { at, level, sections } }: { readonly examinatio
   return (
     <section aria-labelledby="verdict" className="card">
       <h2 id="verdict">{words[`verdict ${level}`]}</h2>
-      <p className="soft small">
+      <p className="soft small examined-verdict">
         {words.examinedAt} <Time at={at} isExact /> · <code dir="ltr">npm run till -- doctor</code>
       </p>
       {sorted.length > 0 && (
@@ -109,7 +109,7 @@ function SectionCard({ section: { check, title, level, facts } }: { readonly sec
         <span className="soft small">{fill(words.factCount, { count: String(facts.length) })}</span>
         <LevelBadge level={level} />
       </summary>
-      <dl className="facts" lang="en">
+      <dl className="examined-facts" lang="en">
         {facts.map(({ name: fact, value }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two facts of an examination may be equal, and their order never changes
           <div key={index}>

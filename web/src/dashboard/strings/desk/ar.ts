@@ -77,7 +77,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: 'الفحص',
   examineAgain: 'إعادة الفحص',
   examinedAt: 'وقت الفحص',
-  factCount: 'عدد المعلومات: {count}',
+  factCount: 'المعلومات: {count}',
   nothingFound: 'لم يُعثر على شيء.',
   seeAbove: 'انظر أعلاه.',
   'verdict well': 'كل شيء على ما يرام.',

@@ -80,7 +80,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: 'Untersuchung',
   examineAgain: 'Erneut untersuchen',
   examinedAt: 'Untersucht am',
-  factCount: '{count} Angaben',
+  factCount: 'Angaben: {count}',
   nothingFound: 'Nichts gefunden.',
   seeAbove: 'Siehe oben.',
   'verdict well': 'Alles in Ordnung.',

@@ -78,7 +78,7 @@ export const desk = {
   examination: 'Examination',
   examineAgain: 'Examine again',
   examinedAt: 'Examined at',
-  factCount: '{count} facts',
+  factCount: 'Facts: {count}',
   nothingFound: 'Nothing found.',
   seeAbove: 'See above.',
   'verdict well': 'All is well.',

@@ -78,7 +78,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: 'Examen',
   examineAgain: 'Examinar de nuevo',
   examinedAt: 'Examinado el',
-  factCount: '{count} datos',
+  factCount: 'Datos: {count}',
   nothingFound: 'No se encontró nada.',
   seeAbove: 'Véase arriba.',
   'verdict well': 'Todo está bien.',

@@ -79,7 +79,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: 'Examen',
   examineAgain: 'Examiner à nouveau',
   examinedAt: 'Examiné le',
-  factCount: '{count} données',
+  factCount: 'Données : {count}',
   nothingFound: 'Rien trouvé.',
   seeAbove: 'Voir ci-dessus.',
   'verdict well': 'Tout va bien.',

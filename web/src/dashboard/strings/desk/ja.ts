@@ -77,7 +77,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: '診断',
   examineAgain: '再診断',
   examinedAt: '診断日時',
-  factCount: '{count} 件の情報',
+  factCount: '情報 {count} 件',
   nothingFound: '問題は見つかりませんでした。',
   seeAbove: '上をご覧ください。',
   'verdict well': 'すべて正常です。',

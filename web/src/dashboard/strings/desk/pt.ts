@@ -78,7 +78,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   examination: 'Exame',
   examineAgain: 'Examinar novamente',
   examinedAt: 'Examinado em',
-  factCount: '{count} dados',
+  factCount: 'Dados: {count}',
   nothingFound: 'Nada encontrado.',
   seeAbove: 'Veja acima.',
   'verdict well': 'Está tudo bem.',
