@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
@@ -21,6 +22,7 @@ import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
 import { steadyClock, systemWorld } from './runtime/system-world.ts';
+import { openTelemetry, type Telemetry, TelemetryMissingError } from './runtime/telemetry.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -94,6 +96,7 @@ const EXPECTED = [
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
+  TelemetryMissingError,
 ];
 
 if (import.meta.main) await runGateway(systemWorld);
@@ -144,7 +147,7 @@ async function start(settings: Settings, world: World): Promise<() => Promise<vo
     }
   };
   try {
-    await startParts({ ...settings, ownWorld: world }, (down) => downs.push(down));
+    await startParts({ ...settings, machine: world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -161,7 +164,7 @@ interface Settings {
 type OnStop = (down: () => Promise<void> | void) => void;
 
 async function startParts(
-  { config: given, environment, ownWorld }: Settings & { readonly ownWorld: World },
+  { config: given, environment, machine }: Settings & { readonly machine: World },
   onStop: OnStop,
 ): Promise<void> {
   const isEmbedded = given.databaseUrl === undefined;
@@ -171,6 +174,10 @@ async function startParts(
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
   for (const { name, message } of productionRisks(given)) log.warn({ risk: name }, message);
+
+  const telemetry = await openTraces(given, log);
+  onStop(() => telemetry?.stop());
+  const ownWorld: World = { ...machine, tracing: telemetry?.tracing };
 
   const ownChain = startOwnChain({ config: given, world: ownWorld, log }, onStop);
   const url = await openServer({ config: given, world: ownWorld, log }, onStop);
@@ -184,6 +191,7 @@ async function startParts(
     log,
     baseClock: steadyClock,
     machineClock: ownWorld.clock,
+    tracing: ownWorld.tracing,
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
@@ -216,7 +224,7 @@ async function startParts(
     sandbox: sandbox?.shop,
     testClock: sandbox?.testClock,
     rehearse: sandbox?.rehearse,
-    examine: () => examineGateway({ config, environment, world: ownWorld }),
+    examine: () => examineGateway({ config, environment, world: machine }),
     rates: openRates(base, networks, onStop),
     screening: await openScreening(base, onStop),
   });
@@ -246,6 +254,13 @@ async function startParts(
   await Promise.race([chains.firstCheck, world.timers.sleep(FIRST_CHECK_MS)]);
   await announceSandbox(config.home, sandbox.file);
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
+}
+
+/** The packages for traces are loaded by a node with a receiver alone. */
+async function openTraces(config: Config, log: Logger): Promise<Telemetry | undefined> {
+  const { otlpEndpoint: endpoint, otlpHeaders: headers = {}, tracesShare: share, traceService: service } = config;
+  if (endpoint === undefined) return undefined;
+  return openTelemetry({ endpoint, headers, share, service, node: hostname(), log, clock: steadyClock });
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;

@@ -11,6 +11,7 @@ import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
+import { tracedPayments } from './actions/paying/traced-payments.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
 import { createRequestRecorder } from './actions/record-requests.ts';
@@ -244,8 +245,10 @@ function createPayments(base: Base, feed: EventFeed) {
   const { config } = base;
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   return {
-    createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base, payerLimits),
+    ...tracedPayments(base.world.tracing, {
+      createPayment: createPaymentCreator(base),
+      movePayment: createPaymentMover(base, payerLimits),
+    }),
     payerLimits,
     deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
     readPayment: createPaymentReader({ ...base, feed }, findPayments),

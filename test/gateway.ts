@@ -60,6 +60,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     log,
     baseClock: ownWorld.clock,
     machineClock: ownWorld.clock,
+    tracing: ownWorld.tracing,
   });
   const { db, listDb, clockOffMs } = database;
   const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;

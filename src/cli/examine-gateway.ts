@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { arch, hostname, release, type } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import type { Diagnosis } from '../domain/doctor/diagnosis.ts';
 import type { Asked, ProgramFacts, SettingsFacts } from '../domain/doctor/facts.ts';
 import { askPage } from '../runtime/ask-back.ts';
 import { strikeSecrets } from '../runtime/log.ts';
+import { readOwnPackage } from '../runtime/own-package.ts';
 import { readServerCertificate } from '../runtime/server-certificate.ts';
 import type { Log } from '../runtime/world.ts';
 import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
@@ -108,7 +108,7 @@ async function configuredEndpoints(context: Examining): Promise<ConfiguredNetwor
 }
 
 function programFacts(): ProgramFacts {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  const { version } = readOwnPackage();
   const system = `${type()} ${release()} ${arch()}`;
   return { version, node: process.version, host: hostname(), system };
 }
