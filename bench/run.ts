@@ -24,6 +24,7 @@ import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { tracingMeasurement } from './tracing.ts';
 import { webhookOutageMeasurement } from './webhook-outage.ts';
 import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
@@ -49,6 +50,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   settleWithWebhooksMeasurement,
   eventsFeedMeasurement,
   webhookOutageMeasurement,
+  tracingMeasurement,
 ];
 
 /** Each of the merchants has some. */
