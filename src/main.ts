@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
@@ -16,13 +15,13 @@ import { openFilesWarning } from './http/entry/open-files.ts';
 import { MetricsPortError, serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { createMailer } from './mail/smtp.ts';
-import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
+import { connectNetworks, openRates, openReceivers, openScreening, openTraces } from './outside.ts';
 import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
 import { steadyClock, systemWorld } from './runtime/system-world.ts';
-import { openTelemetry, type Telemetry, TelemetryMissingError } from './runtime/telemetry.ts';
+import { TelemetryMissingError } from './runtime/telemetry.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -254,13 +253,6 @@ async function startParts(
   await Promise.race([chains.firstCheck, world.timers.sleep(FIRST_CHECK_MS)]);
   await announceSandbox(config.home, sandbox.file);
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
-}
-
-/** The packages for traces are loaded by a node with a receiver alone. */
-async function openTraces(config: Config, log: Logger): Promise<Telemetry | undefined> {
-  const { otlpEndpoint: endpoint, otlpHeaders: headers = {}, tracesShare: share, traceService: service } = config;
-  if (endpoint === undefined) return undefined;
-  return openTelemetry({ endpoint, headers, share, service, node: hostname(), log, clock: steadyClock });
 }
 
 type Parts = Awaited<ReturnType<typeof createParts>>;

@@ -34,7 +34,7 @@ interface Export {
 const HEADER = 'Bearer secret-of-the-receiver';
 const SHOP = { referenceId: 'REFERENCE-OF-A-SHOP', description: 'A birthday present' };
 
-function valueOf({ attributes }: Pick<Span, 'attributes'>, key: string): unknown {
+function attributeOf({ attributes }: Pick<Span, 'attributes'>, key: string): unknown {
   const value = attributes.find((each) => each.key === key)?.value ?? {};
   return value.stringValue ?? (value.intValue === undefined ? undefined : Number(value.intValue));
 }
@@ -80,7 +80,7 @@ describe('traces', () => {
     );
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '1299', SHOP);
     await payWith(sandbox, wallet, paymentId, 'USDC');
-    const isAbout = (span: Span) => valueOf(span, 'till.payment.id') === paymentId;
+    const isAbout = (span: Span) => attributeOf(span, 'till.payment.id') === paymentId;
     const linksTo = (span: Span, { traceId, spanId }: Span) =>
       span.links?.some((link) => link.traceId === traceId && link.spanId === spanId) === true;
 
@@ -93,10 +93,10 @@ describe('traces', () => {
     );
     const order = await arrived('the order', () => named('POST /v1/payments').find((span) => isParent(span, creation)));
     assert.ok(!order.parentSpanId);
-    assert.equal(valueOf(order, 'http.response.status_code'), 201);
+    assert.equal(attributeOf(order, 'http.response.status_code'), 201);
     const insertion = await arrived('the insertion', () => named('statement').find((span) => isBelow(span, creation)));
-    assert.match(String(valueOf(insertion, 'db.query.text')), /^(with|insert) .*\$1/);
-    assert.equal(valueOf(insertion, 'db.system.name'), 'postgresql');
+    assert.match(String(attributeOf(insertion, 'db.query.text')), /^(with|insert) .*\$1/);
+    assert.equal(attributeOf(insertion, 'db.system.name'), 'postgresql');
 
     const confirm = await arrived('the confirmation', () =>
       named('POST /v1/gateway/payment/:id/confirm').find(isAbout),
@@ -108,8 +108,8 @@ describe('traces', () => {
     const call = await arrived('a call of the options', () =>
       named('rpc').find((span) => span.traceId === options.traceId),
     );
-    assert.match(String(valueOf(call, 'rpc.method')), /^eth_\w+( eth_\w+)*$/);
-    assert.equal(valueOf(call, 'till.network'), 'eip155:31337');
+    assert.match(String(attributeOf(call, 'rpc.method')), /^eth_\w+( eth_\w+)*$/);
+    assert.equal(attributeOf(call, 'till.network'), 'eip155:31337');
 
     // The relayer sends in a trace of its own.
     const send = await arrived('the send', () => named('send').find((span) => linksTo(span, payment)));
@@ -117,16 +117,17 @@ describe('traces', () => {
     assert.ok(!send.parentSpanId);
     const broadcast = await arrived('the broadcast', () =>
       named('rpc').find(
-        (span) => span.traceId === send.traceId && /eth_sendRawTransaction/.test(String(valueOf(span, 'rpc.method'))),
+        (span) =>
+          span.traceId === send.traceId && /eth_sendRawTransaction/.test(String(attributeOf(span, 'rpc.method'))),
       ),
     );
     assert.ok(isBelow(broadcast, send));
 
     const delivery = await arrived('the delivery', () =>
-      named('delivery').find((span) => linksTo(span, payment) && valueOf(span, 'till.endpoint.id') === endpoint.id),
+      named('delivery').find((span) => linksTo(span, payment) && attributeOf(span, 'till.endpoint.id') === endpoint.id),
     );
-    assert.equal(valueOf(delivery, 'till.event.type'), 'payment.succeeded');
-    assert.equal(valueOf(delivery, 'http.response.status_code'), 200);
+    assert.equal(attributeOf(delivery, 'till.event.type'), 'payment.succeeded');
+    assert.equal(attributeOf(delivery, 'http.response.status_code'), 200);
     await arrived('a job', () => spans().find(({ name }) => name.startsWith('job ')));
   });
 
@@ -141,7 +142,7 @@ describe('traces', () => {
       .toLowerCase();
     const [resource] = collector.received.flatMap(({ body }) => (JSON.parse(body) as Export).resourceSpans);
     assert.ok(resource);
-    assert.equal(valueOf(resource.resource, 'service.name'), 'shop-till');
+    assert.equal(attributeOf(resource.resource, 'service.name'), 'shop-till');
     const address = wallet.account.split(':')[2] ?? '';
     assert.ok(address.startsWith('0x'));
     const private_ = [

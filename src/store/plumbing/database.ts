@@ -16,7 +16,7 @@ import {
 } from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
-import { traceStatements, transactionSpan } from './traced-statements.ts';
+import { ABOUT_TRANSACTION, traceStatements } from './traced-statements.ts';
 
 export type { Reader } from './statement.ts';
 
@@ -159,7 +159,10 @@ export function openDatabase(input: DatabaseInput): Database {
   };
   return {
     sql,
-    begin: tracing === undefined ? beginNow : transactionSpan(tracing, beginNow),
+    begin:
+      tracing === undefined
+        ? beginNow
+        : (...input) => tracing.span('transaction', ABOUT_TRANSACTION, () => beginNow(...input)),
     async single({ draft, read, appendsEvents }) {
       const rows = await (draft(sql as unknown as Draft) as unknown as Statement<Rows>);
       if (appendsEvents) announceEvents();

@@ -1,5 +1,4 @@
 import type { SpanAbout, Tracing } from '../../runtime/tracing.ts';
-import type { Database } from './database.ts';
 import type { Session } from './session.ts';
 import { type Statement, textOf } from './statement.ts';
 
@@ -11,7 +10,7 @@ const MAX_TEXT = 400;
 export function traceStatements(tracing: Tracing, session: Session): void {
   const { run } = session;
   const tracedRun: Session['run'] = (statement) =>
-    tracing.span('statement', aboutStatement, (span) => {
+    tracing.span('statement', ABOUT_STATEMENT, (span) => {
       const text = shortText(statement);
       span.set('db.query.text', text);
       span.set('db.operation.name', /^\w+/.exec(text)?.[0].toLowerCase() ?? 'unknown');
@@ -20,15 +19,11 @@ export function traceStatements(tracing: Tracing, session: Session): void {
   Object.assign(session, { run: tracedRun });
 }
 
-const aboutStatement: SpanAbout = { kind: 'client', place: 'child', attributes: SYSTEM };
-const aboutTransaction: SpanAbout = { kind: 'internal', place: 'child', attributes: SYSTEM };
+const ABOUT_STATEMENT: SpanAbout = { kind: 'client', place: 'child', attributes: SYSTEM };
+export const ABOUT_TRANSACTION: SpanAbout = { kind: 'internal', place: 'child', attributes: SYSTEM };
 
 /** Text that may contain several statements is our own, and may have values in it. */
 function shortText(statement: Statement<unknown>): string {
   if (!statement.isPreparable) return 'statements without parameters';
   return textOf(statement).text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
-}
-
-export function transactionSpan(tracing: Tracing, begin: Database['begin']): Database['begin'] {
-  return (random, work, origin) => tracing.span('transaction', aboutTransaction, () => begin(random, work, origin));
 }
