@@ -3,7 +3,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly target: { readonly atLeast: number } | { readonly atMost: number };
-  readonly unit: 'x' | 'ms' | 'KB' | 'MB' | '/s' | 'score';
+  readonly unit: 'x' | 'us' | 'ms' | 'KB' | 'MB' | '/s' | 'score';
   /** The inputs of the value, each printed on a line of its own. */
   readonly detail: Readonly<Record<string, number | string | readonly number[]>>;
 }

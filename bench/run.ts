@@ -25,6 +25,7 @@ import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { tracingMeasurement } from './tracing.ts';
 import { webhookOutageMeasurement } from './webhook-outage.ts';
 import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
@@ -51,6 +52,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   eventsFeedMeasurement,
   webhookOutageMeasurement,
   installMeasurement,
+  tracingMeasurement,
 ];
 
 /** Each of the merchants has some. */

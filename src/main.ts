@@ -8,18 +8,20 @@ import { OtherRecordsError, openRecords } from './actions/records/open-records.t
 import { createRecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
+import { examineGateway } from './cli/examine-gateway.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
 import { MetricsPortError, serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { createMailer } from './mail/smtp.ts';
-import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
+import { connectNetworks, openRates, openReceivers, openScreening, openTraces } from './outside.ts';
 import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
 import { steadyClock, systemWorld } from './runtime/system-world.ts';
+import { TelemetryMissingError } from './runtime/telemetry.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -93,6 +95,7 @@ const EXPECTED = [
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
+  TelemetryMissingError,
 ];
 
 if (import.meta.main) await runGateway(systemWorld);
@@ -114,7 +117,7 @@ export async function runGateway(world: World): Promise<void> {
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
-  const stop = await start(read.config, world).catch(refuse);
+  const stop = await start({ config: read.config, environment }, world).catch(refuse);
   await stopAsked;
   systemWorld.timers.after(drainTimeMs(read.config) + STOP_MS, () => process.exit(1));
   await stop();
@@ -130,7 +133,7 @@ function ownEnvironment(): ReturnType<typeof readEnvironment> {
 }
 
 /** Starts all parts. The returned function stops them in reverse order. */
-async function start(config: Config, world: World): Promise<() => Promise<void>> {
+async function start(settings: Settings, world: World): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
     for (const down of downs.splice(0).reverse()) {
@@ -143,7 +146,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
     }
   };
   try {
-    await startParts({ config, ownWorld: world }, (down) => downs.push(down));
+    await startParts({ ...settings, machine: world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -151,10 +154,16 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
   }
 }
 
+/** The settings of the node, and the environment that they were read from. */
+interface Settings {
+  readonly config: Config;
+  readonly environment: ReturnType<typeof readEnvironment>;
+}
+
 type OnStop = (down: () => Promise<void> | void) => void;
 
 async function startParts(
-  { config: given, ownWorld }: { config: Config; ownWorld: World },
+  { config: given, environment, machine }: Settings & { readonly machine: World },
   onStop: OnStop,
 ): Promise<void> {
   const isEmbedded = given.databaseUrl === undefined;
@@ -164,6 +173,10 @@ async function startParts(
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
   for (const { name, message } of productionRisks(given)) log.warn({ risk: name }, message);
+
+  const telemetry = await openTraces(given, log);
+  onStop(() => telemetry?.stop());
+  const ownWorld: World = { ...machine, tracing: telemetry?.tracing };
 
   const ownChain = startOwnChain({ config: given, world: ownWorld, log }, onStop);
   const url = await openServer({ config: given, world: ownWorld, log }, onStop);
@@ -177,6 +190,7 @@ async function startParts(
     log,
     baseClock: steadyClock,
     machineClock: ownWorld.clock,
+    tracing: ownWorld.tracing,
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
@@ -209,6 +223,7 @@ async function startParts(
     sandbox: sandbox?.shop,
     testClock: sandbox?.testClock,
     rehearse: sandbox?.rehearse,
+    examine: () => examineGateway({ config, environment, world: machine }),
     rates: openRates(base, networks, onStop),
     screening: await openScreening(base, onStop),
   });

@@ -1,7 +1,7 @@
 import { builtInRegistry } from '../chains/registry.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
-import { programVersion } from '../runtime/program-version.ts';
+import { programVersion } from '../runtime/own-package.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Clock, World } from '../runtime/world.ts';
 import { EnvironmentFileError, readEnvironment } from '../settings/environment.ts';

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { programVersion } from '../runtime/program-version.ts';
+import { programVersion } from '../runtime/own-package.ts';
 import type { HttpDeps } from './deps.ts';
 import { createGauges, type GaugeDeps } from './gauges.ts';
 import { createReadiness } from './readiness.ts';

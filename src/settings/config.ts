@@ -21,6 +21,7 @@ import { RISK_NAMES } from './production-risks.ts';
 import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
 import { type Setting, setting } from './setting.ts';
+import { TRACE_SETTINGS } from './trace-settings.ts';
 
 /** Every setting. `.env.example` and `docs/configuration.md` are generated from this table. */
 export const SETTINGS = {
@@ -299,6 +300,7 @@ export const SETTINGS = {
     'Days after which deliveries of webhooks are removed. Events are kept.',
   ),
   ...MAIL_SETTINGS,
+  ...TRACE_SETTINGS,
   rates: setting(
     'RATES',
     oneOf('public'),

@@ -3,6 +3,7 @@ import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { SIGNER_REFUSED } from '../../domain/item.ts';
 import { chooseBatches, intoBatches, type Places, SEND_MARGIN_MS } from '../../domain/send-plan.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
@@ -95,12 +96,16 @@ async function sendBatches(
     simulation.catch(() => {});
     return simulation;
   };
+  const { tracing } = deps.world;
   let nonce = nextNonce;
   let simulation = ahead(batches[0]);
   for (let index = 0; index < batches.length; index += 1) {
     const items = await simulation;
     simulation = ahead(batches[index + 1]);
-    nonce += await sendBatch(deps, relayer, { items, nonce, fees });
+    const batch = { items, nonce, fees };
+    nonce += await (tracing === undefined
+      ? sendBatch(deps, relayer, batch)
+      : tracedBatch(tracing, deps, relayer, batch));
   }
 }
 
@@ -108,6 +113,21 @@ interface BatchToSend {
   readonly items: readonly DueItem[];
   readonly nonce: number;
   readonly fees: Fees;
+}
+
+/** A root of its own, because a transaction belongs to many payments: it has a link to the trace of each. */
+function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch: BatchToSend): Promise<number> {
+  if (batch.items.length === 0) return Promise.resolve(0);
+  const attributes = {
+    'till.network': relayer.id.network,
+    'till.relayer': relayer.id.signer,
+    'till.nonce': batch.nonce,
+    'till.items': batch.items.length,
+  };
+  const payments = batch.items.map(({ subject }) => subject).filter((subject) => subject.startsWith('pay_'));
+  return tracing.span('send', { kind: 'producer', place: 'root', attributes, payments }, () =>
+    sendBatch(deps, relayer, batch),
+  );
 }
 
 /** Returns the number of nonces taken: one, or the number of parts into which the batch had to be split. */

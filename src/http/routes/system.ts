@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DEFAULT_PIN, isPreview, KNOWN_VERSIONS } from '../../domain/version.ts';
-import { programVersion } from '../../runtime/program-version.ts';
+import { programVersion } from '../../runtime/own-package.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { createReadiness, Readiness } from '../readiness.ts';
 
