@@ -290,6 +290,13 @@ export const SETTINGS = {
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: money on the account stays there; the sandbox chain has its own key',
   ),
+  otherIntermediateKeys: setting(
+    'OTHER_INTERMEDIATE_KEYS',
+    secret(relayerKeys()),
+    undefined,
+    'Private keys of further intermediate accounts, or their addresses as in `INTERMEDIATE_KEY`: the next one, and earlier ones, whose money is still swept and paid out (`docs/operating.md`).',
+    'none',
+  ),
   refundWithoutPasskey: setting(
     'REFUND_WITHOUT_PASSKEY',
     amounts(),

@@ -29,7 +29,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { askIncoming } from '../../evidence.ts';
-import { ownAccounts } from '../../own-accounts.ts';
+import { intermediateAccounts, ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
@@ -69,7 +69,8 @@ export async function recordUnexpectedTransfers(
   if (dispute !== undefined) return false;
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   if (transfers === undefined) return false;
-  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const intermediates = await intermediateAccounts(deps, connected);
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, intermediates, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
     await storeIsolated(tx, deps, unexpectedMoney, now);
@@ -225,8 +226,10 @@ async function storeIsolated(
   );
 }
 
+/** The books have tokens on an intermediate account, also on an earlier one. */
 export function unexpectedOf(
-  { chain, intermediateAccount }: ConnectedChain,
+  { chain }: ConnectedChain,
+  intermediates: readonly string[],
   transfer: Incoming,
   state: NewUnexpectedMoney['state'],
 ): NewUnexpectedMoney {
@@ -244,7 +247,7 @@ export function unexpectedOf(
     isHeld: true,
     paymentId: null,
     merchantId: null,
-    isBooked: to === intermediateAccount && asset !== chain.network.coin.id,
+    isBooked: intermediates.includes(to) && asset !== chain.network.coin.id,
     state,
   };
 }
