@@ -5,7 +5,7 @@ create table account_states (
   network text not null,
   address text not null,
   kind text not null check (kind in ('intermediate', 'relayer')),
-  state text not null check (state in ('added', 'retired')),
+  decision text not null check (decision in ('added', 'retired')),
   since timestamptz not null,
   -- The proof that the gateway wrote the row.
   mac text not null
@@ -13,8 +13,8 @@ create table account_states (
 create index account_states_by_account on account_states (network, kind, address, id);
 create function refuse_change_of_account_state() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'UPDATE' and (new.id, new.network, new.address, new.kind, new.state, new.since)
-    = (old.id, old.network, old.address, old.kind, old.state, old.since) then
+  if tg_op = 'UPDATE' and (new.id, new.network, new.address, new.kind, new.decision, new.since)
+    = (old.id, old.network, old.address, old.kind, old.decision, old.since) then
     return new;
   end if;
   raise exception 'Decisions about accounts are never changed or deleted.';

@@ -3,7 +3,7 @@ import type { Drill, Step } from './drill.ts';
 import { prune } from './prune.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 
-export const DRILLS: readonly Drill[] = [rotateSecrets, prune];
+const DRILLS: readonly Drill[] = [rotateSecrets, prune];
 
 const COLUMNS = [
   { title: 'step', cell: ({ step }: Step) => step },

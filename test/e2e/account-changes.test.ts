@@ -109,7 +109,7 @@ describe('a relayer that an operator retires', () => {
     await command(
       scene,
       (tx) => tx`
-      insert into account_states (network, address, kind, state, since, mac)
+      insert into account_states (network, address, kind, decision, since, mac)
       values (${scene.network}, ${first()}, 'relayer', 'retired', now(), 'AAAA')`,
     );
     scene.pass(1_000);

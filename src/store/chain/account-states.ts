@@ -18,7 +18,7 @@ export function listAccountStates(db: Reader, network?: string): Promise<Account
 
 export async function insertAccountState(tx: Tx, row: AccountState): Promise<void> {
   await tx`
-    insert into account_states (network, address, kind, state, since, mac)
+    insert into account_states (network, address, kind, decision, since, mac)
     values (${row.network}, ${row.address}, ${row.kind}, ${row.state}, ${row.since}, ${row.mac})`;
 }
 
@@ -43,5 +43,5 @@ function rowId(db: Reader) {
 }
 
 function columns(db: Reader) {
-  return db`network, address, kind, state, since, account_states.mac`;
+  return db`network, address, kind, decision as state, since, account_states.mac`;
 }
