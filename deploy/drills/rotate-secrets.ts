@@ -92,8 +92,7 @@ async function rotateAll(scene: NodesScene, { heads, isShort, print }: Input): P
     const books = await scene.compareBooks();
     const sums = `${lost.length} lost, ${doubled.length} doubled, ${misreported.length} misreported, ${surplus} without an order`;
     const isGood = lost.length + doubled.length + misreported.length + surplus === 0;
-    for (const text of [...lost, ...doubled, ...failed.map(({ problem }) => problem ?? '')])
-      print(text);
+    for (const text of [...lost, ...doubled, ...failed.map(({ problem }) => problem ?? '')]) print(text);
     steps.push({ step: 'all orders', result: `${load.orders.length} orders: ${sums}`, isGood });
     steps.push({ step: 'books against the chain', result: books || 'equal', isGood: books === '' });
   } finally {

@@ -25,7 +25,7 @@ const prune = databaseCommand({
         columns: [
           { title: 'what', cell: ({ what }) => what },
           { title: 'rows', cell: ({ rows }) => rows.toLocaleString('en-US') },
-          { title: 'size', cell: ({ bytes }) => `${(bytes / MEGABYTE).toFixed(1)} MB` },
+          { title: 'size', cell: ({ bytes }) => `${Math.ceil(bytes / MEGABYTE).toLocaleString('en-US')} MB` },
         ],
         empty: 'Nothing.',
       });
@@ -36,7 +36,7 @@ const prune = databaseCommand({
         { title: 'rows', cell: ({ rows }) => rows.toLocaleString('en-US') },
         { title: 'transactions', cell: ({ pages }) => pages.toLocaleString('en-US') },
         { title: 'longest', cell: ({ longestMs }) => `${longestMs} ms` },
-        { title: 'duration', cell: ({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s` },
+        { title: 'duration', cell: ({ tookMs }) => `${tookMs.toLocaleString('en-US')} ms` },
       ],
       empty: 'Nothing.',
     });

@@ -70,12 +70,18 @@ export async function pruneOld(
   deps: CommandDeps,
   { before, actor }: { readonly before: Date; readonly actor: string },
 ): Promise<Pruned[]> {
-  const pruned: Pruned[] = [];
-  for (const kind of KINDS) pruned.push(await pruneKind(deps, kind, before));
+  const pruned = await pruneKinds(deps, before);
   const rows = Object.fromEntries(pruned.map((each) => [each.what, each.rows]));
   await command(deps, (tx, at) =>
     appendAudit(tx, { at, actor, action: 'database.pruned', subject: 'database', detail: { before, rows } }),
   );
+  return pruned;
+}
+
+/** One kind after the other: an error ends the run, and what is deleted stays deleted. */
+async function pruneKinds(deps: CommandDeps, before: Date): Promise<Pruned[]> {
+  const pruned: Pruned[] = [];
+  for (const kind of KINDS) pruned.push(await pruneKind(deps, kind, before));
   return pruned;
 }
 
