@@ -88,7 +88,7 @@ export function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
-export function otherIntermediatesIn({ otherIntermediateKeys: keys }: Config): string[] {
+function otherIntermediatesIn({ otherIntermediateKeys: keys }: Config): string[] {
   return [...(keys?.everywhere ?? []), ...[...(keys?.on.values() ?? [])].flat()];
 }
 
