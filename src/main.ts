@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
-import { OtherIntermediateError } from './actions/own-accounts.ts';
+import { OtherIntermediateError, RetiredAccountError } from './actions/own-accounts.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherRecordsError, openRecords } from './actions/records/open-records.ts';
@@ -90,6 +90,7 @@ const EXPECTED = [
   MetricsPortError,
   NoPostgresError,
   OtherIntermediateError,
+  RetiredAccountError,
   OtherMasterSecretError,
   OtherRecordsError,
   OtherSandboxChainError,

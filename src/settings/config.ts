@@ -2,20 +2,10 @@ import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import { DATABASE_SETTINGS } from './database-settings.ts';
+import { INTERMEDIATE_SETTINGS } from './intermediate-settings.ts';
 import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, secret, text } from './kinds.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
-import {
-  account,
-  coins,
-  depths,
-  gas,
-  gwei,
-  httpUrl,
-  relayerKeys,
-  rpcUrls,
-  signingKey,
-  tokens,
-} from './network-kinds.ts';
+import { account, coins, depths, gas, gwei, httpUrl, relayerKeys, rpcUrls, tokens } from './network-kinds.ts';
 import { PAIRING_SETTINGS } from './pairing.ts';
 import { RISK_NAMES } from './production-risks.ts';
 import { rateSources } from './rate-kinds.ts';
@@ -239,20 +229,7 @@ export const SETTINGS = {
     'Where fees are paid to. Needed for every network in `RPC_URLS`.',
     'an account of the sandbox',
   ),
-  intermediateAccount: setting(
-    'INTERMEDIATE_ACCOUNT',
-    account(),
-    undefined,
-    'The account that keeps payments to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
-    'an account of the sandbox',
-  ),
-  intermediateKey: setting(
-    'INTERMEDIATE_KEY',
-    secret(signingKey()),
-    undefined,
-    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
-    'none: money on the account stays there; the sandbox chain has its own key',
-  ),
+  ...INTERMEDIATE_SETTINGS,
   refundWithoutPasskey: setting(
     'REFUND_WITHOUT_PASSKEY',
     amounts(),

@@ -13,6 +13,7 @@ import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
+import type { Duty } from './duty.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
@@ -31,6 +32,7 @@ const ISOLATED_EACH = 2;
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
 export interface Opening {
+  readonly duty: Duty;
   readonly nextNonce: number;
   readonly places: Places;
   readonly inFlight: number;
@@ -69,15 +71,15 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   return hasMore && chosen.length > 0 ? AT_ONCE : IDLE;
 }
 
-function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
+function readDue(deps: RelayDeps, { id }: Relayer, { duty, chainTimeMs }: Opening): Promise<DueItem[]> {
   const nowMs = deps.world.clock.nowMs();
   return findDueItems(deps.db.sql, {
     ...id,
-    isCoinOnly,
+    isCoinOnly: duty.isCoinOnly,
     now: new Date(nowMs),
     limits: limitsOf(deps, id.network),
     deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
-    share,
+    share: duty.share,
     sharedBefore: new Date(nowMs - SHARED_AFTER_MS),
     isolatedEach: ISOLATED_EACH,
     limit: MAX_DUE,
