@@ -9,9 +9,11 @@ import {
   type Turn,
   takeTurn,
 } from './contest.ts';
+import { countRequests } from './count-requests.ts';
 import { compare, type Figure, type Measurement, round } from './figures.ts';
-import { addMerchants, type Gateway, settle, startGateway } from './gateway.ts';
+import { addMerchants, type Gateway, HIGH_LIMITS, settle, startGateway } from './gateway.ts';
 import { findBestPeer, runPgbench } from './pgbench.ts';
+import { freePort } from './processes.ts';
 import { createQuiet } from './quiet.ts';
 import { runWrk } from './wrk.ts';
 
@@ -22,7 +24,11 @@ const ROUNDS = 5;
 /** Creating payments, compared with pgbench writing the same rows, and with an HTTP server that writes nothing. */
 export const createMeasurement: Measurement = {
   names: ['create', 'create_http'],
-  async measure(wanted) {
+  async measure(wanted, { isCounting }) {
+    if (isCounting) {
+      await countCreate();
+      return [];
+    }
     const gateway = await startGateway();
     const bare = await startBareServer();
     try {
@@ -37,6 +43,17 @@ export const createMeasurement: Measurement = {
     }
   },
 };
+
+async function countCreate(): Promise<void> {
+  const inspectPort = await freePort();
+  const gateway = await startGateway(HIGH_LIMITS, inspectPort);
+  try {
+    await addMerchants(gateway, MERCHANTS);
+    await countRequests(gateway, { ...createSide(gateway), name: 'create' }, inspectPort);
+  } finally {
+    await gateway.stop();
+  }
+}
 
 async function besidePgbench(gateway: Gateway): Promise<Figure> {
   const [partner] = await gateway.sql<{ id: string }[]>`select id from partners`;
