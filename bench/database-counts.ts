@@ -68,7 +68,8 @@ export async function beginCounting(sql: Reader): Promise<(payments: number) => 
         join pg_class c on pg_relation_filenode(c.oid) = w.relfilenode
         left join pg_index i on i.indexrelid = c.oid
         left join pg_class t on t.oid = coalesce(i.indrelid, c.oid)
-      where reldatabase = (select oid from pg_database where datname = current_database())
+      -- A record can name several pages, the written one first.
+      where block_id = 0 and reldatabase = (select oid from pg_database where datname = current_database())
       group by 1, 2 order by 1, 2 nulls first`;
     const tables = await tableCounts(sql);
     const each = (value: string | number, digits = 3) => (Number(value) / payments).toFixed(digits);
