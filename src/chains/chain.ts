@@ -86,6 +86,8 @@ export interface Chain {
     toBlock: number,
     onUnreadable?: OnUnreadable,
   ): Promise<readonly Incoming[]>;
+  /** The same, for transfers from or to these accounts. It costs two calls. */
+  readonly touching: Chain['incoming'];
   /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
@@ -124,6 +126,7 @@ export interface Witness {
   transfers(hash: string): Promise<readonly Incoming[]>;
   /** As `Chain.incoming`, according to this endpoint. */
   readonly incoming: Chain['incoming'];
+  readonly touching: Chain['incoming'];
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 
