@@ -10,8 +10,17 @@ const STOP_WITHIN_MS = 20_000;
 const TOOL_OUTPUT_BYTES = 4 * 1024 * 1024;
 const children = new Set<ChildProcess>();
 
-/** The gateway as `npm start` starts it. */
-export const GATEWAY = ['--max-semi-space-size=64', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
+/** The gateway as `npm start` starts it. A processor profile is taken through the port of its inspector. */
+export function gatewayArgs(inspectPort?: number): string[] {
+  return inspectPort === undefined ? GATEWAY : [`--inspect=127.0.0.1:${inspectPort}`, ...GATEWAY];
+}
+
+const GATEWAY = [
+  '--import',
+  new URL('../src/compile-cache.ts', import.meta.url).href,
+  '--max-semi-space-size=64',
+  fileURLToPath(new URL('../src/main.ts', import.meta.url)),
+];
 
 /** Starts a server of the benchmark; it inherits only the named environment variables. */
 export function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {

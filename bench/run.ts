@@ -63,6 +63,8 @@ npm run bench -- --large         every figure
 npm run bench -- create status   these figures
 npm run bench -- dashboard --payments 1000000
                                  with fewer payments than the target is about; for lists, dashboard, export and noisy_neighbour
+npm run bench -- settle --statements
+                                 where the time of a payment goes: statements, rows, WAL, functions; for settle and create
 npm run bench -- soak            30 minutes at half of the maximum, with faults; --minutes <n> for another length
 
 Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
@@ -83,7 +85,11 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals: named } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { large: { type: 'boolean', default: false }, payments: { type: 'string' } },
+    options: {
+      large: { type: 'boolean', default: false },
+      payments: { type: 'string' },
+      statements: { type: 'boolean', default: false },
+    },
   });
   const payments = values.payments === undefined ? undefined : Number(values.payments);
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
@@ -108,7 +114,7 @@ async function main(args: readonly string[]): Promise<number> {
   await requireWrk();
   const figures: Figure[] = [];
   for (const { measurement, wanted } of chosen) {
-    for (const figure of await measurement.measure(wanted, { payments })) {
+    for (const figure of await measurement.measure(wanted, { payments, isCounting: values.statements })) {
       figures.push(figure);
       process.stdout.write(textOf(figure));
     }

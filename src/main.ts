@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
@@ -249,6 +250,8 @@ async function startParts(
     if (isApi) await world.timers.sleep(drainTimeMs(config));
   });
   log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
+  // The first start of an installation fills the cache here, as a node that is killed writes nothing at its end.
+  flushCompileCache();
 
   if (sandbox === undefined || !isApi) return;
   await Promise.race([chains.firstCheck, world.timers.sleep(FIRST_CHECK_MS)]);
