@@ -91,7 +91,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     sandbox,
     testClock,
     rehearse,
-    ...(input.examine && { examine: input.examine }),
+    examine: input.examine ?? (async () => ({ level: 'well', sections: [] })),
     ...(input.isOnDatabaseTime && { clockOffMs }),
   });
   // Events are placed in real time, even with a manual clock.

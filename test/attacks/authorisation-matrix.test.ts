@@ -364,6 +364,7 @@ describe('authorisation', () => {
       for (const caller of Object.keys(CALLERS) as Caller[]) {
         const expected = verdictOf(route, caller);
         const { response, scene } = await call(route, caller);
+        assert.ok(response.statusCode < 500, `${route.method} ${route.path}, ${caller}: ${response.body}`);
         const actual = verdictIn(response, scene, expected === 'own');
         if (actual !== expected) wrong.push(`${route.method} ${route.path}, ${caller}: ${actual}, not ${expected}`);
       }
