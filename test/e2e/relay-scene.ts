@@ -17,7 +17,7 @@ import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import type { Finality } from '../../src/chains/network.ts';
 import type { Registry } from '../../src/chains/registry.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
 import { sealedId } from '../../src/domain/seal.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';

@@ -4,7 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { LeaseLostError } from '../../src/actions/lease.ts';
 import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 

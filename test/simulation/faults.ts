@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import type { ItemKey } from '../../src/domain/item.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { forgedOn, LIAR, LIARS, SINGLE_LIARS } from './liars.ts';

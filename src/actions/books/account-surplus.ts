@@ -1,7 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
-import { isSameAddress } from '../../domain/caip.ts';
 import { listSendsToFinish } from '../../store/chain/sends.ts';
 import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
@@ -105,7 +105,7 @@ export function allBookedAt(
   { account, block }: { account: string; block: number },
 ) {
   const { chainId: network } = chain.network;
-  const isAccount = (other: string) => isSameAddress(account, other);
+  const isAccount = (other: string) => isSameAddress(network, account, other);
   const accounts = [
     ACCOUNTS.relayer(account),
     ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : []),

@@ -61,7 +61,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (await isSettled(deps, payment, confirmation)) return { payment };
   const { option, values, hash } = confirmation;
   if (option === undefined) throw optionNotFound();
-  if (values === undefined || hash === undefined || !doResultsFit(option.steps, values)) {
+  if (values === undefined || hash === undefined || !doResultsFit(option.item.network, option.steps, values)) {
     throw wrongResults(option.steps);
   }
   const script = await deps.rehearsal.scriptOf(payment);

@@ -5,7 +5,7 @@ import {
   type Receipt,
   unlessUnavailable,
 } from '../../chains/chain.ts';
-import { isSameAddress } from '../../domain/caip.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
 import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOfEvents } from '../../store/chain/items.ts';
@@ -60,7 +60,9 @@ export async function noticeRestore(
   const show = showings(chain, proved);
   const origins = new Map<string, Promise<Origin>>();
   const provesRestore = (event: StoredEvent, origin: Origin) =>
-    sealed.has(event) ? isForgotten(watcher, event, { origin, own }) : left.has(event) || isAmong(own, origin.from);
+    sealed.has(event)
+      ? isForgotten(watcher, event, { origin, own })
+      : left.has(event) || isAmong(network, own, origin.from);
   const forged: StoredEvent[] = [];
   let isFrozen = false;
   for (const event of proved) {
@@ -211,14 +213,19 @@ function isForgotten(
   if (event === undefined || terms === undefined) return false;
   // Coin emits no log of its own: the Collector reports the amount that it received.
   if (event.type === 'paid') {
-    return terms.method === 'native' || (isAmong(own, origin.from) && isMoved(event, origin.transfers));
+    return (
+      terms.method === 'native' ||
+      (isAmong(chain.network.chainId, own, origin.from) && isMoved(event, origin.transfers))
+    );
   }
   const address = chain.depositAddressOf({ ...terms, subject: '', seal: event.subject });
-  const swept = origin.transfers.filter((each) => each.asset === asset && isAmong([address], each.from));
+  const swept = origin.transfers.filter((each) => each.asset === asset && isSameAddress(asset, address, each.from));
   return swept.reduce((sum, { amount }) => sum + amount, 0n) >= event.amount;
 }
 
-const isAmong = (own: readonly string[], account: string) => own.some((each) => isSameAddress(each, account));
+function isAmong(network: string, own: readonly string[], account: string): boolean {
+  return own.some((each) => isSameAddress(network, each, account));
+}
 
 /** Deletes forged events: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(

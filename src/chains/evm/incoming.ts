@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { Chain, Incoming } from '../chain.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';

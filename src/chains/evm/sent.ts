@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { SentTransaction } from '../chain.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import type { EvmContext } from './evm-context.ts';

@@ -1,6 +1,8 @@
+import { addressKey } from '../../domain/addresses/families.ts';
 import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
 import { isOutgoingStopped } from '../parties/freezes.ts';
+import { addressKeySql } from '../plumbing/address-key.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
 /** A transfer out of the intermediate account, planned or in progress, or a refund that the merchant's own account signs. */
@@ -332,7 +334,7 @@ export async function findForgotten(
       e.decided_at is not null as "isFinal"
     from chain_events e
     where e.type = 'paid' and e.fields ->> 'subject' = any(${subjects as string[]}::text[]) and e.network = ${network}
-      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and ${addressKeySql(db, network, db`(e.fields ->> 'payer')`)} = any(${payers.map((payer) => addressKey(network, payer))}::text[])
       and ${provesTransfer(db, assets)}
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
@@ -352,7 +354,7 @@ export async function findUnexplained(
   const [row] = await db<{ transactionHash: string; blockNumber: string }[]>`
     select e.transaction_hash as "transactionHash", e.block_number as "blockNumber" from chain_events e
     where e.network = ${network} and e.type = 'paid' and ${isUndecided ? db`e.decided_at is null` : db`true`}
-      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and ${addressKeySql(db, network, db`(e.fields ->> 'payer')`)} = any(${payers.map((payer) => addressKey(network, payer))}::text[])
       and ${provesTransfer(db, assets)}
       and not exists (select from items i where i.commitment = e.commitment)
     order by e.block_number limit 1`;

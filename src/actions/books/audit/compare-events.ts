@@ -1,7 +1,8 @@
 import type { Chain } from '../../../chains/chain.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
+import { caipKey, isSameAccount, isSameAddress } from '../../../domain/addresses/families.ts';
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { chainIn } from '../../../domain/caip.ts';
 import { differences } from '../../../domain/evidence.ts';
 import { noncesOf } from '../../../store/chain/sends.ts';
 import {
@@ -183,14 +184,14 @@ export async function ownershipOf(
     findPayments(db, [...new Set(unknown.map(({ id }) => id))]),
   ]);
   const paidBy = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.transactionHash]] : [])));
-  const paidAt = new Set(owners.map(({ destination }) => destination.toLowerCase()));
+  const paidAt = new Set(owners.map(({ destination }) => caipKey(destination)));
   return (event) =>
     registry.asset(event.asset) !== undefined &&
     (hasOwnSeal(event) ??
       (sent.has(event.transactionHash) ||
         paidBy.get(event.id) === event.transactionHash ||
-        paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
-        isSameAddress(event.recipient, intermediateAccount)));
+        paidAt.has(caipKey(`${network}:${event.recipient}`)) ||
+        isSameAddress(network, event.recipient, intermediateAccount)));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {
@@ -216,7 +217,9 @@ function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wa
   // The payment had already ended; its row describes the item that ended it.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
-  const isBuyer = payment.buyerAccount?.toLowerCase().endsWith(`:${event.payer.toLowerCase()}`) ?? false;
+  const isBuyer =
+    payment.buyerAccount !== null &&
+    isSameAccount(payment.buyerAccount, `${chainIn(payment.buyerAccount)}:${event.payer}`);
   const wrong = [
     ...(payment.tokenAsset === event.asset ? [] : ['asset']),
     ...(payment.tokenValue === event.amount.toString() ? [] : ['amount']),

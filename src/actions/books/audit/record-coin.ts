@@ -1,8 +1,8 @@
 import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { relayerFundedEntry } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findFirstUndecided } from '../../../store/chain/chain-events.ts';
 import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
@@ -137,7 +137,7 @@ async function attribute(
   const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
   const coin = chain.network.coin.id;
   const paid = events.filter(
-    (event) => event.type === 'paid' && event.asset === coin && isSameAddress(event.recipient, account),
+    (event) => event.type === 'paid' && event.asset === coin && isSameAddress(coin, event.recipient, account),
   );
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);

@@ -1,8 +1,8 @@
 import { ChainUnavailableError, type SentTransaction } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import {
   findNonceGaps,
   findSentNonces,
@@ -175,7 +175,7 @@ async function book(
     const receipts = await Promise.all(some.map(({ hash }) => askReceipt(chain, hash)));
     for (const [index, { hash }] of some.entries()) {
       const receipt = receipts[index];
-      if (receipt === undefined || !isSameAddress(receipt.from, account)) continue;
+      if (receipt === undefined || !isSameAddress(chain.network.chainId, receipt.from, account)) continue;
       lost.push({ hash, block: receipt.block, coinSpent: receipt.coinSpent });
     }
   }

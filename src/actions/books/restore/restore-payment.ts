@@ -1,7 +1,7 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry } from '../../../chains/registry.ts';
+import { isSameAccount, isSameAddress } from '../../../domain/addresses/families.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { idBytes } from '../../../domain/ids.ts';
 import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
@@ -53,7 +53,7 @@ export async function restorePayment(
     const restored =
       payment ?? (await makePayment(tx, deps.registry, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
-    const isHeld = isSameAddress(event.recipient, connected.intermediateAccount);
+    const isHeld = isSameAddress(event.asset, event.recipient, connected.intermediateAccount);
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
@@ -143,7 +143,7 @@ interface RestoredSuccess {
 /** Makes the moves that the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
-  const isKnown = payment.buyerAccount !== null && isSameAddress(payment.buyerAccount, account);
+  const isKnown = payment.buyerAccount !== null && isSameAccount(payment.buyerAccount, account);
   const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
   const transaction = { hash: event.transactionHash, nonce };

@@ -1,6 +1,6 @@
 import type { Chain } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
@@ -46,7 +46,7 @@ export async function restoreSweeps(
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);
     if (payment !== undefined && hasOwnSeal(first) !== true) throw new Unplaced(NOT_OURS);
-    const isHeld = isSameAddress(recipient, connected.intermediateAccount);
+    const isHeld = isSameAddress(item.network, recipient, connected.intermediateAccount);
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, deps.registry, item, { id, merchantId, paidAt, now }));

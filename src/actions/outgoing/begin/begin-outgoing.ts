@@ -2,7 +2,7 @@ import { amountText } from '../../../chains/amount-text.ts';
 import type { Signer } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { SignerRefusedError } from '../../../chains/signable.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { type Item, itemKeyOf } from '../../../domain/item.ts';
 import type { Log } from '../../../runtime/world.ts';
 import type { Screening } from '../../../screening/screening.ts';
@@ -269,7 +269,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
     const isSame =
       event.asset === outgoing.asset &&
       event.amount === outgoing.amount &&
-      isSameAddress(event.recipient, outgoing.recipient);
+      isSameAddress(outgoing.network, event.recipient, outgoing.recipient);
     if (isSame) {
       const proof = { transaction: event.transactionHash, block: event.blockNumber };
       await concludePaid(tx, outgoing, proof, now);

@@ -2,7 +2,7 @@ import type { ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import type { Spend } from '../../../domain/money/holding.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import { findLotsOf, findSpendsOf, type StoredLot } from '../../../store/money/lots.ts';
@@ -99,7 +99,7 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
     reported.type === 'paid' &&
     reported.commitment === lot.commitment &&
     reported.asset === lot.asset &&
-    isSameAddress(reported.recipient, outgoing.payer) &&
+    isSameAddress(outgoing.network, reported.recipient, outgoing.payer) &&
     spent <= reported.amount - reported.fee &&
     subjectOfEvent(deps, chain, reported) === lot.payment;
   return checkReceipt(deps, chain, { event, outgoing, isMatch });
@@ -141,7 +141,7 @@ export async function checkSweeps(
     const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((reported) => reported.type === 'swept');
     return sweeps
       .filter((reported) => reported.commitment === commitment && reported.asset === asset)
-      .filter((reported) => !isNet || isSameAddress(reported.recipient, payer))
+      .filter((reported) => !isNet || isSameAddress(network, reported.recipient, payer))
       .reduce((sum, reported) => sum + (isNet ? reported.amount - reported.fee : reported.amount), 0n)
       .toString();
   });

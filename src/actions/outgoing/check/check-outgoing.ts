@@ -1,7 +1,7 @@
 import type { ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { findPaidEvent } from '../../../store/chain/chain-events.ts';
 import { findDeposit } from '../../../store/chain/deposits.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
@@ -58,7 +58,8 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
     deps,
     connected,
     outgoing,
-    (event) => total <= event.amount && (isRedirected || isSameAddress(event.payer, outgoing.recipient)),
+    (event) =>
+      total <= event.amount && (isRedirected || isSameAddress(outgoing.network, event.payer, outgoing.recipient)),
   );
 }
 

@@ -2,7 +2,7 @@ import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { mostFeesOf } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
@@ -95,7 +95,7 @@ async function checkLate(
     reported.amount === BigInt(amount) &&
     reported.fee === BigInt(fee) &&
     reported.commitment !== paying?.commitment &&
-    isSameAddress(reported.recipient, account) &&
+    isSameAddress(chain.network.chainId, reported.recipient, account) &&
     subjectOfEvent(deps, chain, reported) === paymentId;
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');

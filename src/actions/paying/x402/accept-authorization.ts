@@ -1,7 +1,7 @@
 import type { Chain } from '../../../chains/chain.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
 import type { Registry } from '../../../chains/registry.ts';
-import { checksumAddress, isSameAddress } from '../../../domain/caip.ts';
+import { canonicalAddress, isSameAddress } from '../../../domain/addresses/families.ts';
 import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
@@ -49,7 +49,7 @@ export async function acceptAuthorization(
   deps: AcceptDeps,
   { payment, paying }: { readonly payment: Payment; readonly paying: X402Payment },
 ): Promise<Acceptance> {
-  const asset = `${paying.network}/erc20:${checksumAddress(paying.asset)}`;
+  const asset = `${paying.network}/erc20:${canonicalAddress(paying.network, paying.asset)}`;
   const deposit = await findOwnDeposit(deps, { paymentId: payment.id, asset });
   const chain = deps.chains.find(paying.network)?.chain;
   const method = methodFor(deps.registry, asset);
@@ -61,7 +61,7 @@ export async function acceptAuthorization(
   ) {
     return { is: 'unfit', reason: 'invalid_payment_requirements' };
   }
-  const payer = checksumAddress(paying.from);
+  const payer = canonicalAddress(paying.network, paying.from);
   const authorized = { deposit, payer };
   const nowMs = deps.world.clock.nowMs();
   const misfit = misfitOf(paying, { ...askedOf(deposit), expiresAtMs: payment.expiresAt.getTime() }, nowMs);
@@ -169,7 +169,7 @@ async function findKnown(
   if (isRepeated) return 'same';
   const named = taken.find(({ authorization }) => authorization?.identifier === (paying.identifier ?? null));
   if (named === undefined) return undefined;
-  return isSameAddress(named.payer, paying.from) ? 'same' : 'conflict';
+  return isSameAddress(paying.network, named.payer, paying.from) ? 'same' : 'conflict';
 }
 
 function isTaken({ authorization, state }: StoredItem): boolean {

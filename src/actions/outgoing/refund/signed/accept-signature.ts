@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Chain, ChainUnavailableError } from '../../../../chains/chain.ts';
+import { parseTransactionId } from '../../../../domain/addresses/families.ts';
 import { itemKeyOf } from '../../../../domain/item.ts';
 import { ApiError, validationError } from '../../../../errors.ts';
 import { findPaidCommitments } from '../../../../store/chain/chain-events.ts';
@@ -88,7 +89,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
 async function noteTransaction(deps: OfferDeps, given: Given): Promise<void> {
   const { item, chain, result, resultsHash, refundId } = given;
   const { key, commitment } = item;
-  if (!/^0x[0-9a-f]{64}$/i.test(result)) {
+  if (parseTransactionId(item.network, result) === undefined) {
     throw validationError([{ field: 'result', message: 'must be the hash of the transaction' }], 422);
   }
   await command(deps, (tx) => hintTransaction(tx, { key, hash: result, resultsHash }));
