@@ -128,6 +128,7 @@ export const FIRST_IN_MEMORY: Readonly<Record<string, string | readonly [file: s
   'actions/outgoing/return/record-unexpected-transfers': 'alerts; each transfer is stored',
   'actions/parties/accepted-lists': 'names in a message',
   'actions/people/sign-in': 'characters of a text',
+  'actions/record-standing': 'names in a message',
   'actions/subject-keys': 'characters of a text',
   'actions/watch/deposits/explain-place': 'the largest transfers first; the others are proved by the balance or later',
   'actions/watch/notice-restore': ['e2e/unsaid-restore', 'is noticed behind transfers about which'],

@@ -49,6 +49,8 @@ const READING = [
   'fiat list',
   'float list',
   'freezes',
+  // It runs other commands, and each of them leaves its own entry.
+  'init',
   'keys audit',
   'keys list',
   'listen',
