@@ -1,4 +1,4 @@
-import type { Incoming } from '../chains/chain.ts';
+import type { Incoming } from '../chains/chain-reader.ts';
 import { assetsOf, type Registry } from '../chains/registry.ts';
 import { isSameAddress } from '../domain/addresses/families.ts';
 

@@ -1,7 +1,7 @@
 import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
 import { acceptRecord } from '../actions/records/accept-record.ts';
 import { type Difference, findDifferences, readMemory } from '../actions/records/differences.ts';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { examineNetwork, openExamination } from '../chains/evm/examine-network.ts';
 import { examineToken } from '../chains/evm/examine-token.ts';

@@ -1,9 +1,9 @@
-import type { Signer } from '../chains/chain.ts';
 import type { ChainTerms } from '../chains/connect.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../chains/evm/external-signer.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import type { Network } from '../chains/network.ts';
+import type { Signer } from '../chains/signer.ts';
 import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';

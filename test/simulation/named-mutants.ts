@@ -88,8 +88,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'one endpoint says what an account of ours holds',
     file: 'src/actions/books/account-surplus.ts',
-    from: 'const surplus = (await askHolding(chain, { account, asset, block })) - (booked - pending);',
-    to: 'const surplus = (await chain.balance(account, block)) - (booked - pending);',
+    from: 'const surplus = (await askHolding(chain.reader, { account, asset, block })) - (booked - pending);',
+    to: 'const surplus = (await chain.reader.balance(account, block)) - (booked - pending);',
     test: 'test/attacks/forged-money.test.ts',
     title: 'is no unexpected coin',
   },
@@ -104,8 +104,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'one endpoint says where a network begins',
     file: 'src/actions/watch/follow-chain.ts',
-    from: 'const { block: first } = await askBlock(chain, Math.max(0, Math.min(wanted, final)));',
-    to: 'const first = (await chain.block((await chain.head()).number - (final - wanted))) as Block;',
+    from: 'const { block: first } = await askBlock(chain.reader, Math.max(0, Math.min(wanted, final)));',
+    to: 'const first = (await chain.reader.block((await chain.reader.head()).number - (final - wanted))) as Block;',
     test: 'test/attacks/forged-money.test.ts',
     title: 'begins in a block that two endpoints know',
   },

@@ -1,4 +1,4 @@
-import type { Chain } from '../../chains/chain.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSameAddress } from '../../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
@@ -33,9 +33,9 @@ export async function coinSurpluses(
   const asset = connected.chain.network.coin.id;
   const surpluses = await Promise.all(
     accounts.map(async (account) => {
-      const { hashes, units: pending } = await unbookedGas(db, chain, { account, block });
+      const { hashes, units: pending } = await unbookedGas(db, chain.reader, { account, block });
       const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
-      const surplus = (await askHolding(chain, { account, asset, block })) - (booked - pending);
+      const surplus = (await askHolding(chain.reader, { account, asset, block })) - (booked - pending);
       // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
       return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
     }),
@@ -47,12 +47,12 @@ export async function coinSurpluses(
 /** Gas of an account that is mined up to a block and not booked yet, with the transactions that may have spent it. */
 export async function unbookedGas(
   db: Reader,
-  chain: Chain,
+  reader: ChainReader,
   { account, block }: { readonly account: string; readonly block: number },
 ): Promise<{ readonly hashes: readonly string[]; readonly units: bigint }> {
-  const open = await listSendsToFinish(db, chain.network.chainId);
+  const open = await listSendsToFinish(db, reader.network.chainId);
   const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
-  const receipts = await Promise.all(hashes.map((hash) => askReceipt(chain, hash)));
+  const receipts = await Promise.all(hashes.map((hash) => askReceipt(reader, hash)));
   const burnt = receipts.flatMap((receipt) =>
     receipt !== undefined && receipt.block.number <= block ? [receipt.coinSpent] : [],
   );
@@ -71,7 +71,7 @@ export async function tokenSurplus(
 ): Promise<Surplus> {
   const { chain, intermediateAccount: account } = connected;
   const { units: booked } = await bookedAt(db, connected, { account, asset, block });
-  const held = await askHolding(chain, { account, asset, block });
+  const held = await askHolding(chain.reader, { account, asset, block });
   return { account, asset, block, booked, surplus: held - booked };
 }
 

@@ -72,12 +72,12 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
 
   const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const { account } = option;
-  const item = sealItem(deps, chain, option.item, payment.sealedId);
+  const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
-  const commitment = chain.commitmentOf(item);
+  const commitment = chain.payerSide.commitmentOf(item);
   const key = itemKeyOf({ network: item.network, commitment });
-  const verdict = await chain.judge(item, signature, relayers[0]?.address);
+  const verdict = await chain.payerSide.judge(item, signature, relayers[0]?.address);
   // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {

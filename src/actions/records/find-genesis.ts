@@ -1,4 +1,5 @@
-import { type Chain, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { ChainReader, Witness } from '../../chains/chain-reader.ts';
 
 /** The number of endpoints that must show the same block, unless there is only one. */
 const SPEAKERS = 2;
@@ -8,14 +9,14 @@ const SPEAKERS = 2;
  * and some nodes have no old blocks.
  */
 export async function findGenesis(
-  chain: Chain,
+  reader: ChainReader,
 ): Promise<{ readonly genesis: string | null } | { readonly dispute: string }> {
-  const witnesses = chain.witnesses();
+  const witnesses = reader.witnesses();
   const shown = (await Promise.all(witnesses.map(genesisBy))).flatMap((each) => each ?? []);
   const [first, ...others] = shown;
   const other = others.find(({ hash }) => hash !== first?.hash);
   if (first !== undefined && other !== undefined) {
-    const { name, chainId } = chain.network;
+    const { name, chainId } = reader.network;
     return {
       dispute: `${name} (${chainId}) is switched off: its endpoints are on two chains with the same number. Block 0 is ${first.hash} at ${first.name}, and ${other.hash} at ${other.name}. Remove the wrong one from RPC_URLS.`,
     };

@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import { isSameAddress } from '../../domain/addresses/families.ts';
-import type { Chain, ChainEvent } from '../chain.ts';
+import type { ChainEvent, ChainReader } from '../chain-reader.ts';
 import {
   COLLECTOR_TOPICS,
   decodeCollectorLog,
@@ -25,7 +25,7 @@ const MAX_CACHED = 5_000;
 export function createEventReader(
   { world, network, collectors, depositContracts }: EvmContext,
   { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
-): Chain['events'] {
+): ChainReader['events'] {
   const filter = {
     address: [...collectors, ...depositContracts].map(({ address }) => address.toLowerCase()),
     topics: [[...COLLECTOR_TOPICS, ...DEPOSIT_TOPICS]],

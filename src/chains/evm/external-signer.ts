@@ -1,8 +1,8 @@
 import { paymentIdOf } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Timers } from '../../runtime/world.ts';
-import type { Signer } from '../chain.ts';
 import { type Signable, SignerRefusedError } from '../signable.ts';
+import type { Signer } from '../signer.ts';
 import { shownSubject } from './item-terms.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
 

@@ -1,5 +1,5 @@
 import { checksumAddress } from '../../domain/addresses/eip155.ts';
-import type { Chain, Incoming } from '../chain.ts';
+import type { ChainReader, Incoming } from '../chain-reader.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
@@ -15,7 +15,7 @@ const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toSt
 const MAX_NAMED = 500;
 
 /** Reads the Transfer logs of known tokens to these accounts, from any sender, from the endpoints behind `call`. */
-export function createIncomingReader(context: EvmContext, call: Rpc['call']): Chain['incoming'] {
+export function createIncomingReader(context: EvmContext, call: Rpc['call']): ChainReader['incoming'] {
   const byToken = tokensOf(context);
   const readLogs = createLogReader({ ...context, call }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {

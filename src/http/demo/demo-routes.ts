@@ -72,14 +72,14 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   app.get('/sandbox/blocks', page, async (request, reply) => {
     const { newest } = request.query as Record<string, unknown>;
     const height = typeof newest === 'string' && /^\d{1,15}$/.test(newest) ? Number(newest) : undefined;
-    return send(request, reply, await blocksPage(deps.registry, chainOf(deps), height));
+    return send(request, reply, await blocksPage(deps.registry, chainOf(deps).reader, height));
   });
 
-  const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps), event);
+  const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps).payerSide, event);
   app.get('/sandbox/blocks/:number(^\\d{1,15}$)', page, async (request, reply) => {
     const found = await blockPage(
       deps.registry,
-      chainOf(deps),
+      chainOf(deps).reader,
       Number((request.params as { number: string }).number),
       nameOf,
     );

@@ -1,5 +1,5 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
-import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain.ts';
+import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain-errors.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { assetsOf, coinOf, type Registry } from '../../../chains/registry.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
@@ -30,7 +30,7 @@ export async function compareIntermediate(
   const found = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
-      const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
+      const held = await chain.reader.holding(intermediateAccount, asset, block).catch((error: unknown) => {
         // A token that is not in the books may not exist on the chain.
         if (!booked.has(asset)) return 0n;
         if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;

@@ -56,12 +56,12 @@ export async function compareEvents(
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
   const unreadable: string[] = [];
-  const events = await chain.events(from, to, ({ place, reason }) => {
+  const events = await chain.reader.events(from, to, ({ place, reason }) => {
     const where = place === undefined ? `in blocks ${from} to ${to}` : `${place.logIndex} of ${place.transactionHash}`;
     unreadable.push(`Log ${where} cannot be read: ${reason}.`);
   });
   const paid = events.filter((event) => event.type === 'paid');
-  const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
+  const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain.payerSide, paid);
   // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, registry, { network, intermediateAccount, own, paidEvents });

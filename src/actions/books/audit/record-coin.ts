@@ -1,4 +1,5 @@
-import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
@@ -134,7 +135,10 @@ async function attribute(
 ): Promise<NewUnexpectedMoney[] | undefined> {
   const { chain } = connected;
   const { account, block, units } = arrival;
-  const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
+  const [transfers, events] = await Promise.all([
+    chain.reader.coinTransfers([account], block),
+    chain.reader.events(block, block),
+  ]);
   const coin = chain.network.coin.id;
   const paid = events.filter(
     (event) => event.type === 'paid' && event.asset === coin && isSameAddress(coin, event.recipient, account),
@@ -144,7 +148,7 @@ async function attribute(
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
   const proved: Incoming[] = [];
   for (const transfer of transfers) {
-    const { transfers: shown } = await askTransfers(chain, transfer.transactionHash);
+    const { transfers: shown } = await askTransfers(chain.reader, transfer.transactionHash);
     if (shown.some((each) => isSameTransfer(each, transfer))) proved.push(transfer);
   }
   const candidates = proved.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));

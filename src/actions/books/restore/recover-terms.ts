@@ -33,7 +33,7 @@ export async function recoverTerms(
 ): Promise<RecoveredTerms> {
   const { collector, asset, payer, recipient, amount, fee, commitment, id: subject } = event;
   const network = chain.network.chainId;
-  const { block } = await askBlock(chain, event.block.number);
+  const { block } = await askBlock(chain.reader, event.block.number);
   const paidAtS = block.timestampS;
   const paidAt = new Date(paidAtS * 1000);
   const shown = termsOfEvent(chain.network, event);
@@ -46,7 +46,7 @@ export async function recoverTerms(
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(network, account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {
-      if (chain.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;
+      if (chain.payerSide.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;
       return { method, feeAccount, deadline: new Date(deadlineS * 1000), paidAt };
     }
   }

@@ -39,7 +39,7 @@ export async function restorePayment(
   const network = connected.chain.network.chainId;
   const [known] = await findComparedItems(deps.db.sql, network, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
-  const nonce = known === undefined ? await nonceOnChain(connected.chain, event.transactionHash) : null;
+  const nonce = known === undefined ? await nonceOnChain(connected.chain.reader, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
     const [payment] = await lockPayments(tx, [id]);

@@ -41,7 +41,7 @@ export async function isSignedRefund(
   const recipients = [paid?.payer, refund?.recipient];
   if (recipients.some((account) => account !== undefined && isSameAddress(event.asset, account, event.recipient)))
     return true;
-  const receipt = await askReceipt(connected.chain, event.transactionHash);
+  const receipt = await askReceipt(connected.chain.reader, event.transactionHash);
   return (
     receipt !== undefined &&
     (await ownAccounts(deps, connected)).some((account) => isSameAddress(event.asset, account, receipt.from))

@@ -33,7 +33,7 @@ export async function lostSeals<Event extends PaidEvent | SweptEvent>(
   const unknown = unopened.filter(({ commitment }) => !known.has(commitment));
   const own = await ownAccounts(deps, connected);
   for (const hash of new Set(unknown.map(({ transactionHash }) => transactionHash))) {
-    const receipt = await askReceipt(chain, hash);
+    const receipt = await askReceipt(chain.reader, hash);
     if (receipt !== undefined && own.some((account) => isSameAddress(chain.network.chainId, account, receipt.from)))
       return unknown;
   }

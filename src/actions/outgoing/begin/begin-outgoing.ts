@@ -1,7 +1,7 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import type { Signer } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { SignerRefusedError } from '../../../chains/signable.ts';
+import type { Signer } from '../../../chains/signer.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { type Item, itemKeyOf } from '../../../domain/item.ts';
 import type { Log } from '../../../runtime/world.ts';
@@ -128,7 +128,7 @@ async function begin(
   const isOwnCoin = item.method === 'native';
   const signature = isOwnCoin
     ? consentToSend(deps, attempt.commitment)
-    : await signUnlessRefused(deps, { outgoing, sign: () => chain.signItem(signer, item) });
+    : await signUnlessRefused(deps, { outgoing, sign: () => chain.sender.signItem(signer, item) });
   if (signature === undefined) return;
   deps.world.crashPoint?.('outgoing.signed');
   await command(deps, async (tx, now) => {
@@ -230,12 +230,12 @@ async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Out
     return undefined;
   }
   if (await isPaidByMerchant(deps, outgoing)) return undefined;
-  const collector = chain.collector();
+  const collector = chain.payerSide.collector();
   if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
-  const item = sealItem(deps, chain, itemOf(outgoing, { ...terms, seal: null }));
-  const attempt = { ...terms, seal: item.seal ?? null, commitment: chain.commitmentOf(item) };
+  const item = sealItem(deps, chain.payerSide, itemOf(outgoing, { ...terms, seal: null }));
+  const attempt = { ...terms, seal: item.seal ?? null, commitment: chain.payerSide.commitmentOf(item) };
   const outcome = await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
     if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';

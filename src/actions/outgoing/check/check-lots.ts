@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
@@ -101,7 +101,7 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
     reported.asset === lot.asset &&
     isSameAddress(outgoing.network, reported.recipient, outgoing.payer) &&
     spent <= reported.amount - reported.fee &&
-    subjectOfEvent(deps, chain, reported) === lot.payment;
+    subjectOfEvent(deps, chain.payerSide, reported) === lot.payment;
   return checkReceipt(deps, chain, { event, outgoing, isMatch });
 }
 
@@ -111,7 +111,7 @@ export async function checkReceipt(
   chain: ConnectedChain['chain'],
   { event, outgoing, isMatch }: { event: StoredEvent; outgoing: Outgoing; isMatch: (reported: ChainEvent) => boolean },
 ): Promise<Check> {
-  const { finding } = await askWitnesses(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain.reader, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
     return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
@@ -135,7 +135,7 @@ export async function checkSweeps(
 ): Promise<Check> {
   const events = await listDecidedSweeps(deps.db.sql, { network, commitment, asset });
   const hashes = sufficient(events, units, isNet);
-  const { finding } = await askWitnesses(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain.reader, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
     if (receipts.some((receipt) => receipt === undefined)) return undefined;
     const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((reported) => reported.type === 'swept');

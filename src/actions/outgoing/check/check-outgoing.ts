@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
@@ -97,7 +97,9 @@ async function checkPayment(
   const { sql } = deps.db;
   const paymentId = paymentOfOutgoing(outgoing);
   const isOfPayment = (event: ChainEvent): event is PaidEvent =>
-    event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
+    event.type === 'paid' &&
+    event.asset === outgoing.asset &&
+    subjectOfEvent(deps, chain.payerSide, event) === paymentId;
   const item = await findPayingItem(sql, paymentId);
   const deposit = await findDeposit(sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
