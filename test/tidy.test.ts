@@ -578,7 +578,7 @@ describe('the house', () => {
 
   it('asks one endpoint alone only where two confirm the answer later, or where nothing is written', () => {
     const asked =
-      /\bchain\.(balance|holding|incoming|coinTransfers?|sentTransactions?|findTransaction|minedNonce|isUsed|block|events)\(/;
+      /\b(?:reader|sender)\.(balance|holding|incoming|coinTransfers?|sentTransactions?|findTransaction|minedNonce|isUsed|block|events)\(/;
     const places = sources.filter((name) => /^src\/(actions|workers)\//.test(name) && asked.test(read(name)));
     const reasons: Readonly<Record<string, string>> = {
       'src/actions/books/audit/compare-balances.ts': 'an alert',
