@@ -15,6 +15,11 @@ export interface Sender {
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
   suggestFees(): Promise<Fees>;
+  /**
+   * The fees with which a transaction can replace one that offered `fees` and is not mined. Undefined above the operator's cap, or
+   * if higher fees are no remedy: then the signed transaction is only sent again.
+   */
+  raiseFees(fees: Fees, terms: { readonly price: Fees; readonly cap: bigint | undefined }): Fees | undefined;
   /** Signs without sending. All items share Collector, asset, method and fee account. In coin, the signer pays the only item. */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */

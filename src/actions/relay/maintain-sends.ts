@@ -30,11 +30,11 @@ export async function maintainSends(
   const nowMs = deps.world.clock.nowMs();
   const inFlight = open.map((send) => inFlightOf(send, relayer, nowMs));
   const blockMs = chain.network.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
+  const cap = deps.settings.feeCap?.(id.network);
   const facts = {
     inFlight,
     minedNonce,
     nextNonce,
-    cap: deps.settings.feeCap?.(id.network),
     rebroadcastAfterMs: Math.max(MIN_REBROADCAST_MS, REBROADCAST_BLOCKS * blockMs),
     bumpAfterMs: Math.max(MIN_BUMP_MS, BUMP_BLOCKS * blockMs),
   };
@@ -44,7 +44,7 @@ export async function maintainSends(
     inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
   const price = isCalm ? { max: 0n, tip: 0n } : await chain.sender.suggestFees();
   const hashes = new Map(open.map(({ nonce, hash }) => [nonce, hash]));
-  const steps = planSends({ ...facts, price });
+  const steps = planSends({ ...facts, raise: (fees) => chain.sender.raiseFees(fees, { price, cap }) });
   const mayFill = mayTake && steps.some((step) => step.do === 'fill') && (await isAffordable(deps, relayer, price));
   for (const step of steps) {
     if (step.do === 'fill' && !mayFill) continue;

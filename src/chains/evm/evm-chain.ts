@@ -19,6 +19,7 @@ import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
+import { raiseFees } from './raise-fees.ts';
 import { createRpc } from './rpc.ts';
 import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
@@ -109,6 +110,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     maxBatchItems,
     minedNonce: (signer) => rpc.call(nonceCall(signer)),
     suggestFees: () => suggestFees(context),
+    raiseFees,
     signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
     signNothing: (signer, slot) => signNothing(context, signer, slot),
     broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),

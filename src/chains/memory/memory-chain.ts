@@ -7,6 +7,7 @@ import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
+import { raiseFees } from '../evm/raise-fees.ts';
 import type { Holding, PayerSide, Survey, SurveyAsk, Verdict } from '../payer-side.ts';
 import type { RefusalReason } from '../refusal-reason.ts';
 import type { BroadcastOutcome, ItemOutcome, Sender, SignedTransaction, Slot, TransactionState } from '../sender.ts';
@@ -170,6 +171,7 @@ function createPort(core: Core): Chain {
         const { base, tip } = reportedFees(core.testimonies, market);
         return { max: base * 2n + tip, tip };
       }),
+    raiseFees,
     signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
     signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
     broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),

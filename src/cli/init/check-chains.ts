@@ -2,7 +2,7 @@ import { askNetworks, clocksOf, networksOf } from '../../actions/oversight/docto
 import type { Chain } from '../../chains/chain.ts';
 import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { ChainReader } from '../../chains/chain-reader.ts';
-import { createEvmChain } from '../../chains/evm/evm-chain.ts';
+import { familyOf } from '../../chains/families.ts';
 import type { Network } from '../../chains/network.ts';
 import { type Finding, warning } from '../../domain/doctor/diagnosis.ts';
 import type { AccountFacts } from '../../domain/doctor/facts.ts';
@@ -25,7 +25,7 @@ export const checkEndpoints: Check = async (input) => {
   if (network === undefined) return checked([]);
   const { world, log } = context;
   const endpoints = listOf(input.answers[question.id]).map((url) => () => {
-    return createEvmChain({ world, log, network, endpoints: [url] });
+    return familyOf(network.chainId).createChain({ world, log, network, endpoints: [url] });
   });
   const configured = { network, isSandbox: chainId === SANDBOX_NETWORK, endpoints };
   const asked = await askNetworks({ world, networks: { known: [configured] } });
@@ -114,7 +114,7 @@ async function onNetworks<T>(
   return Promise.all(
     networks.map(async (network) => {
       const endpoints = listOf(answers[endpointsOf(network.chainId)]);
-      const chain = createEvmChain({ world, log, network, endpoints });
+      const chain = familyOf(network.chainId).createChain({ world, log, network, endpoints });
       try {
         return await work(network.chainId, chain);
       } finally {
