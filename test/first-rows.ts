@@ -49,6 +49,8 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
     'money/payout-lists: listPayouts',
     'money/refunds: listRefunds',
     'money/unexpected-money: listUnexpected',
+    // A count and a sum for the message of an alert.
+    'money/unexpected-money: sumOpenTransfers',
     'parties/api-keys: listKeysPage',
     'parties/api-requests: listApiRequests',
     'parties/destinations: listPendingDestinations',
@@ -104,6 +106,8 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
     'chain/movements: listUnproved',
     // An event whose payment does not move is decided at final depth, and leaves.
     'chain/chain-events: findArrivingCoin',
+    // Only the holder of our key makes departures, and a departure that is filled leaves the queue.
+    'chain/account-movements: lockLacking',
     // The number of outgoing rows that one transaction can carry out is smaller.
     'money/outgoing: findOutgoingOf',
     // More heads than nodes write at the same time.

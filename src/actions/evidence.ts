@@ -205,10 +205,10 @@ export interface ReportedTransfers {
 const MAX_DOUBTFUL = 20;
 
 /**
- * The transfers of known tokens to these accounts, as enough endpoints report them. A transfer that only one endpoint lists must be
+ * The transfers of known tokens from and to these accounts, as enough endpoints report them. A transfer that only one endpoint lists must be
  * in the receipt of its transaction, because lists of logs are sometimes incomplete. Throws while too few endpoints answer.
  */
-export async function askIncoming(
+export async function askTouching(
   reader: ChainReader,
   accounts: ReadonlySet<string>,
   fromBlock: number,
@@ -218,7 +218,7 @@ export async function askIncoming(
     reader,
     async (witness) => {
       const unreadable: UnreadableLog[] = [];
-      const transfers = await witness.incoming(accounts, fromBlock, toBlock, (log) => unreadable.push(log));
+      const transfers = await witness.touching(accounts, fromBlock, toBlock, (log) => unreadable.push(log));
       return { transfers, unreadable };
     },
     ({ transfers }) => transfers.map(transferKey).join(),
@@ -235,7 +235,7 @@ export async function askIncoming(
     transfer !== undefined && others.length === 0 ? [transfer] : [],
   );
   const answers = describeStatements(statements, ({ transfers }) => `${transfers.length} transfers`);
-  const dispute = `Transfers to our accounts in the blocks ${fromBlock} to ${toBlock}: ${answers}.`;
+  const dispute = `Transfers of our accounts in the blocks ${fromBlock} to ${toBlock}: ${answers}.`;
   const unreadable = lists.flatMap((list) => list.unreadable);
   if (doubtful.length > MAX_DOUBTFUL) return { transfers: [], unreadable, dispute };
   const denied = new Set<string>();

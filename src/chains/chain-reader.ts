@@ -22,6 +22,8 @@ export interface ChainReader {
     toBlock: number,
     onUnreadable?: OnUnreadable,
   ): Promise<readonly Incoming[]>;
+  /** The same, for transfers from or to these accounts. It costs two calls. */
+  readonly touching: ChainReader['incoming'];
   /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
@@ -63,6 +65,7 @@ export interface Witness {
   transfers(hash: string): Promise<readonly Incoming[]>;
   /** As `ChainReader.incoming`, according to this endpoint. */
   readonly incoming: ChainReader['incoming'];
+  readonly touching: ChainReader['incoming'];
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 

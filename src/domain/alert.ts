@@ -27,6 +27,7 @@ export const ALERT_NAMES = [
   'key_refused',
   'mails_given_up',
   'mails_stuck',
+  'money_left',
   'money_missing',
   'network_missing',
   'network_not_as_known',

@@ -34,6 +34,7 @@ const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
   refund_fee_returned: 'spends',
   held_to_float: 'spends',
   float_added: 'records',
+  departed: 'records',
   float_return_sent: 'spends',
   float_returned: 'records',
   float_return_failed: 'records',

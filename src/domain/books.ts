@@ -45,6 +45,7 @@ export type EntryKind =
   | 'refund_fee_returned'
   | 'held_to_float'
   | 'float_added'
+  | 'departed'
   | 'float_return_sent'
   | 'float_returned'
   | 'float_return_failed'

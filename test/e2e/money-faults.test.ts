@@ -593,7 +593,7 @@ describe('money that arrives in ways nobody asked for', () => {
     const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - before, { drop: [other], length: number - before + 1 });
     // The search is behind, and comes before the watcher.
-    await scene.db.sql`update stray_cursors set block_number = ${before}`;
+    await scene.db.sql`update account_cursors set block_number = ${before}`;
     await recordUnexpectedTransfers(scene, scene.connected);
     await scene.live(node, 6);
     const found = await scene.db.sql`select from strays where amount = 990`;

@@ -34,7 +34,7 @@ describe('money outside of payments', () => {
     await scene.live(node, 2);
     const unexpected = await only();
     assert.deepEqual([unexpected.transactionHash, unexpected.sender, unexpected.amount], [hash, sender, '77']);
-    assert.deepEqual(await scene.alerts(), [`stray_money ${unexpected.id}`]);
+    assert.deepEqual(await scene.alerts(), [`stray_money ${unexpected.account} ${unexpected.asset}`]);
     assert.match(
       (await scene.alertText('stray_money')) ?? '',
       /^\d+\.\d{2,} USDC on Till Sandbox came to 0x\w+ from 0x/,

@@ -41,7 +41,9 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
 /** Spent money that is missing needs a person. The solvency check freezes the asset, and clears this alert. */
 async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
-  for (const { asset, subject, lines } of entries) {
+  for (const { kind, asset, subject, lines } of entries) {
+    // A departure has an alert of its own.
+    if (kind === 'departed') continue;
     const lack = lines.find(({ account, units }) => account.startsWith(prefix) && units < 0n);
     if (lack === undefined) continue;
     const message = `${-lack.units} of ${asset} were spent for ${subject}, and their arrival is not on the chain any more. The books show them in ${lack.account}.`;

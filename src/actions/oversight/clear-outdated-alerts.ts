@@ -29,6 +29,8 @@ const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
 ]);
 /** An alert that no node has raised for this long is over: a node whose settings have the network raises it every minute. */
 const UNSEEN_MS = 10 * 60_000;
+/** Money that left without an order is reported this long. While it is missing, the alert about the shortfall stays. */
+const REPORTED_MS = 7 * 86_400_000;
 
 /** Clears alerts about networks and relayers that no node has in its settings any more. */
 export async function clearOutdatedAlerts(deps: CommandDeps & { log: Log; chains: Chains }): Promise<void> {
@@ -41,7 +43,9 @@ export async function clearOutdatedAlerts(deps: CommandDeps & { log: Log; chains
       return [network, ...own];
     }),
   );
+  const leftSince = new Date(deps.world.clock.nowMs() - REPORTED_MS);
   for (const { name, subject, lastSeen } of await listAlerts(deps.db.sql)) {
+    if (name === 'money_left' && lastSeen <= leftSince) await clearAlert(deps, { name, subject }, leftSince);
     if (!OF_CONDITIONS.has(name) || lastSeen > unseenSince || isServed(subject, served)) continue;
     await clearAlert(deps, { name, subject }, unseenSince);
   }

@@ -17,6 +17,7 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { reopenItems } from '../books/record.ts';
 import { askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
+import { undoAccountMovements } from '../outgoing/return/undo-account-movements.ts';
 import { notePayments } from '../paying/note-payments.ts';
 import { settleOrLeaveOutdated } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
@@ -49,6 +50,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
     await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
     await reportLost(tx, lost, at);
+    await undoAccountMovements(tx, { network, above: fork.number }, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });

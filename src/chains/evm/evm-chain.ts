@@ -16,7 +16,7 @@ import { createEventDecoder, createEventReader } from './collector-events.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
-import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
+import { createTransferReaders, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { raiseFees } from './raise-fees.ts';
@@ -76,7 +76,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),
     events: createEventReader(context, { call: rpc.call, decode }),
-    incoming: createIncomingReader(context, rpc.call),
+    ...createTransferReaders(context, rpc.call),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
     sentTransaction: (hash) => findSent(context, hash),

@@ -14,19 +14,43 @@ const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toSt
 /** Endpoints limit the number of accounts in a filter. With more accounts, all transfers are read and filtered here. */
 const MAX_NAMED = 500;
 
-/** Reads the Transfer logs of known tokens to these accounts, from any sender, from the endpoints behind `call`. */
-export function createIncomingReader(context: EvmContext, call: Rpc['call']): ChainReader['incoming'] {
+/** Readers of the Transfer logs of known tokens to these accounts, and from or to them, from the endpoints behind `call`. */
+export function createTransferReaders(
+  context: EvmContext,
+  call: Rpc['call'],
+): { readonly incoming: ChainReader['incoming']; readonly touching: ChainReader['touching'] } {
   const byToken = tokensOf(context);
   const readLogs = createLogReader({ ...context, call }, transferDecoder(byToken));
-  return async (accounts, fromBlock, toBlock, onUnreadable) => {
+  const read = async (
+    sides: readonly ('from' | 'to')[],
+    ...[accounts, fromBlock, toBlock, onUnreadable]: Parameters<ChainReader['incoming']>
+  ): Promise<readonly Incoming[]> => {
     if (accounts.size === 0 || byToken.size === 0) return [];
-    const isNamed = accounts.size <= MAX_NAMED;
-    const named = () => [...accounts.keys()].map((account) => `0x${address(account)}`);
-    const recipients = isNamed ? [null, named()] : [];
-    const filter = { address: [...byToken.keys()], topics: [TRANSFER_TOPIC, ...recipients] };
-    const transfers = await readLogs(filter, fromBlock, toBlock, onUnreadable);
-    return transfers.filter((transfer) => accounts.has(transfer.to) && transfer.amount > 0n);
+    const named =
+      accounts.size <= MAX_NAMED ? [...accounts.keys()].map((account) => `0x${address(account)}`) : undefined;
+    const filters = named === undefined ? [[]] : sides.map((side) => (side === 'from' ? [named] : [null, named]));
+    const found = await Promise.all(
+      filters.map((ends) => {
+        const filter = { address: [...byToken.keys()], topics: [TRANSFER_TOPIC, ...ends] };
+        return readLogs(filter, fromBlock, toBlock, onUnreadable);
+      }),
+    );
+    const transfers = found
+      .flat()
+      .filter((transfer) => transfer.amount > 0n && sides.some((side) => accounts.has(transfer[side])));
+    return found.length === 1 ? transfers : inOrderOnce(transfers);
   };
+  return {
+    incoming: (...ask) => read(['to'], ...ask),
+    // A filter of logs cannot say "or", so each side is a request of its own.
+    touching: (...ask) => read(['to', 'from'], ...ask),
+  };
+}
+
+/** A transfer between two of the accounts is in both lists. */
+function inOrderOnce(transfers: readonly Incoming[]): Incoming[] {
+  const byPlace = new Map(transfers.map((each) => [`${each.block.hash} ${each.logIndex}`, each]));
+  return [...byPlace.values()].sort((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex);
 }
 
 /** Reads the transfers of known tokens among the logs of a receipt. */

@@ -4,7 +4,7 @@ import { NATIVE_TOKEN } from './collector.ts';
 import { createEventReader, type EventDecoder, isOurLog } from './collector-events.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
-import { coinCall, createIncomingReader, createTransferReader } from './incoming.ts';
+import { coinCall, createTransferReader, createTransferReaders } from './incoming.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readAll } from './logs.ts';
 import { isObject, readData, readFields, readHash } from './rpc-values.ts';
@@ -33,7 +33,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
     }
   }
   const readEvents = createEventReader(context, { call, decode });
-  const readIncoming = createIncomingReader(context, call);
+  const { incoming, touching } = createTransferReaders(context, call);
 
   async function head(): Promise<Block> {
     const block = await call(headCall());
@@ -75,7 +75,8 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
       };
     },
     transfers,
-    incoming: (accounts, fromBlock, toBlock, onUnreadable) => readIncoming(accounts, fromBlock, toBlock, onUnreadable),
+    incoming,
+    touching,
     events: (fromBlock, toBlock) => readEvents(fromBlock, toBlock),
   };
 }

@@ -92,6 +92,11 @@ function createPort(core: Core): Chain {
         if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         return incomingOf(core, speaker(), { accounts, fromBlock, toBlock });
       }),
+    touching: (accounts, fromBlock, toBlock) =>
+      ask('incoming', () => {
+        if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return incomingOf(core, speaker(), { accounts, fromBlock, toBlock, hasDepartures: true });
+      }),
     coinTransfers: (accounts, number) =>
       ask('coinTransfers', () => {
         const block = number > visibleHead().number ? undefined : blocks.at(number);

@@ -106,6 +106,11 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         return incomingOf(core, testimony, { accounts, fromBlock, toBlock });
       }),
+    touching: (accounts, fromBlock, toBlock) =>
+      ask('incoming', () => {
+        if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return incomingOf(core, testimony, { accounts, fromBlock, toBlock, hasDepartures: true });
+      }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {
         if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
@@ -115,18 +120,19 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
 }
 
-/** The transfers of tokens to these accounts, as the endpoint reports them. */
+/** The transfers of tokens to these accounts, or also from them, as the endpoint reports them. */
 export function incomingOf(
   { blocks }: Core,
   { inventedTransfers, listsNoTransfers }: TestimonyLies,
-  { accounts, fromBlock, toBlock }: IncomingAsk,
+  { accounts, fromBlock, toBlock, hasDepartures = false }: IncomingAsk,
 ): Incoming[] {
   const reported: Incoming[] = [];
   if (listsNoTransfers) return reported;
   for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
     const invented = inventedTransfers.filter(({ block }) => block.number === number);
     const seen = [...(blocks.at(number)?.transfers ?? []), ...invented];
-    reported.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
+    const isAsked = ({ from, to }: Incoming) => accounts.has(to) || (hasDepartures && accounts.has(from));
+    reported.push(...seen.filter((each) => each.logIndex >= 0 && each.amount > 0n && isAsked(each)));
   }
   return reported;
 }
@@ -135,6 +141,7 @@ interface IncomingAsk {
   readonly accounts: Parameters<Witness['incoming']>[0];
   readonly fromBlock: number;
   readonly toBlock: number;
+  readonly hasDepartures?: boolean;
 }
 
 /** The receipt of a made-up transaction. */

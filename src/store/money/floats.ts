@@ -20,7 +20,7 @@ export interface FloatChange {
   readonly asset: string;
   /** Negative when the float shrinks. */
   readonly units: bigint;
-  readonly kind: 'added' | 'covered' | 'returned' | 'restored';
+  readonly kind: 'added' | 'covered' | 'returned' | 'restored' | 'departed';
   /** The unexpected money, refund or return that caused the change. */
   readonly subject: string;
   /** The account of added units. Needed if the float may be empty, because an empty float has no account. */

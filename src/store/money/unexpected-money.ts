@@ -211,6 +211,25 @@ export function listUnexpectedTransfers(
     where network = ${network} and transaction_hash = any(${transactionHashes as string[]}::text[]) and source = 'transfer'`;
 }
 
+/** The transfers of an asset to an account that nobody has claimed or got back, at most so many, and their sum. */
+export async function sumOpenTransfers(
+  db: Reader,
+  { account, asset, limit }: { readonly account: string; readonly asset: string; readonly limit: number },
+): Promise<{ readonly count: number; readonly units: string }> {
+  const [row] = await db<{ count: number; units: string }[]>`
+    select count(*)::int as count, coalesce(sum(amount), 0)::text as units from (
+      select amount from strays
+      where account = ${account} and asset = ${asset} and source = 'transfer' and state in ('unclaimed', 'requested', 'returning')
+      limit ${limit}) as counted`;
+  return row ?? { count: 0, units: '0' };
+}
+
+/** Deletes money whose transfer has left the chain, unless somebody has claimed it. Returns false if it is claimed or unknown. */
+export async function deleteUnclaimed(tx: Tx, id: string): Promise<boolean> {
+  const { count } = await tx`delete from strays where id = ${id} and state = 'unclaimed'`;
+  return count === 1;
+}
+
 /** The newest first. */
 export function listUnexpected(
   db: Reader,

@@ -85,6 +85,25 @@ export function describeOwnAccounts(onScene: OnScene): void {
           await assert.rejects(witness.incoming(new Set([mine1]), to, to + 1_000), ChainUnavailableError);
         }
         assert.deepEqual(await chain.reader.incoming(new Set([mine1]), to, to), []);
+        // Transfers from them, too. One between two of them is shown once.
+        const touching = await chain.reader.touching(new Set([payer.address, mine1, mine2]), number + 1, to);
+        assert.deepEqual(
+          touching.map(({ from, amount }) => [from, amount]),
+          [
+            [payer.address, 60n],
+            [payer.address, 40n],
+            [collector, paid - fee],
+          ],
+        );
+        const taken = await chain.reader.touching(new Set([signed.item.payer]), number + 1, to);
+        const arrived = await chain.reader.incoming(new Set([signed.item.payer]), number + 1, to);
+        assert.deepEqual(
+          taken.slice(arrived.length).map(({ from, to: reached, amount }) => [from, reached, amount]),
+          [[signed.item.payer, collector, paid]],
+        );
+        for (const witness of chain.reader.witnesses()) {
+          assert.deepEqual(await witness.touching(new Set([payer.address, mine1, mine2]), number + 1, to), touching);
+        }
         assert.deepEqual(await chain.reader.incoming(new Set(), number + 1, to), []);
       }),
     );

@@ -11,7 +11,7 @@ import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { askEvents, askIncoming, askTransfers } from '../../evidence.ts';
+import { askEvents, askTouching, askTransfers } from '../../evidence.ts';
 import { storeUnexpected, unexpectedOf, unownedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
@@ -248,7 +248,7 @@ async function restoreUnexpected(
   const network = connected.chain.network.chainId;
   const cursor = await findUnexpectedCursor(sql, network);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const { transfers: arrived, dispute } = await askIncoming(connected.chain.reader, accounts, from, to);
+  const { transfers: arrived, dispute } = await askTouching(connected.chain.reader, accounts, from, to);
   if (dispute !== undefined) throw new ChainUnavailableError(network, dispute);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network, accounts }, found);

@@ -38,6 +38,7 @@ import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
 import { findReturnCover, partsOf } from '../../outgoing/return/cover-return.ts';
 import { noteReturn } from '../../outgoing/return/note-return.ts';
 import { lockUnexpectedOfPayment } from '../../outgoing/return/return-unexpected.ts';
+import { endStrayAlert } from '../../outgoing/return/stray-alert.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
@@ -232,7 +233,8 @@ async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, 
     await moveUnexpected(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
   await moveUnexpected(tx, { id, from: 'returning', to: 'returned', at });
-  for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
+  await endStrayAlert(tx, unexpected);
+  await deleteAlert(tx, { name: 'return_failed', subject: id });
   if (unexpected.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: unexpected.paymentId });
   const isChanged = unexpected.state !== 'returned';
   const { recipient } = event;

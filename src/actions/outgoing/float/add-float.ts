@@ -5,6 +5,7 @@ import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
 import type { Network } from '../../../chains/network.ts';
 import { coinOf, type Registry, type RegistryDeps } from '../../../chains/registry.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { missingFilledEntry } from '../../../domain/departure.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { changeFloats, lockFloats } from '../../../store/money/floats.ts';
@@ -15,7 +16,6 @@ import {
   type NewUnexpectedMoney,
 } from '../../../store/money/unexpected-money.ts';
 import { findMerchantOfAnyPartner } from '../../../store/parties/merchants.ts';
-import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
@@ -25,8 +25,10 @@ import { askTransfers } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import { fillDepartures } from '../return/book-departures.ts';
 import { unexpectedOf, unownedOf } from '../return/record-unexpected-transfers.ts';
 import { refuseSpentCoin } from '../return/refuse-spent-coin.ts';
+import { endStrayAlert } from '../return/stray-alert.ts';
 import { aboutUnexpected, isGasMoney, unexpectedReceivedEntries } from '../return/unexpected-entries.ts';
 import { isElsewhere } from './take-from-floats.ts';
 
@@ -126,13 +128,17 @@ async function claim(
   const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   const moved = place === 'nowhere' ? [] : unexpectedReceivedEntries(unexpected, -units, proof);
   await refuseElsewhere(tx, { owner, asset, account: unexpected.account });
-  await changeFloats(
-    tx,
-    [{ owner, network, asset, units, kind: 'added', subject: id, account: unexpected.account }],
-    at,
-  );
-  await recordEntries(tx, [...moved, floatAddedEntry(about, owner, units, proof)], at);
-  await deleteAlert(tx, { name: 'stray_money', subject: id });
+  const { account } = unexpected;
+  // What a departure took from others is filled first.
+  const filled = owner === OPERATOR_FLOAT ? await fillDepartures(tx, { network, asset, account, units }) : 0n;
+  const added = units - filled;
+  await changeFloats(tx, [{ owner, network, asset, units: added, kind: 'added', subject: id, account }], at);
+  const entries = [
+    ...(filled > 0n ? [missingFilledEntry(about, account, filled, proof)] : []),
+    ...(added > 0n ? [floatAddedEntry(about, owner, added, proof)] : []),
+  ];
+  await recordEntries(tx, [...moved, ...entries], at);
+  await endStrayAlert(tx, unexpected);
   return true;
 }
 

@@ -4,9 +4,18 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
-import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
+import { type Known, knownKey, ownerOf, type Part } from '../../../domain/money/owner.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { Log } from '../../../runtime/world.ts';
+import {
+  type AccountCursor,
+  beginAccountCursor,
+  findAccountCursor,
+  moveAccountCursor,
+  putAccountMovements,
+  putAccountRanges,
+  type ReadAccountMovement,
+} from '../../../store/chain/account-movements.ts';
 import { findCursors, listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
@@ -28,20 +37,24 @@ import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
-import { askIncoming } from '../../evidence.ts';
+import { askTouching } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
+import { bookDepartures, departuresAmong } from './book-departures.ts';
+import type { OwnedTransfer } from './owned-transfer.ts';
+import { raiseStrayAlert, strayAlertSubject } from './stray-alert.ts';
 import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
 
 const MAX_RANGE = 1_000;
 const FLOATS = ACCOUNTS.float('');
 
 /**
- * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there are more
- * blocks. The search begins at the block where the network was first seen. Two nodes may search the same blocks: every transfer has
- * one row, and only the node that inserts the row books it. After a restore the search waits for the rebuild, because the money may
- * belong to a payment that the database has forgotten.
+ * Reads the transfers from and to our accounts in the final blocks of a network, and stores each as a movement with the owners of
+ * its ends. Money that arrived for nobody becomes unexpected money, and money that nobody ordered to leave is booked as departed.
+ * Returns true if there are more blocks. The reading begins at the block where the network was first seen. Two nodes may read the
+ * same blocks: only the one that moves the cursor stores them. After a restore the reading waits for the rebuild, because the money
+ * may belong to a payment or a transfer that the database has forgotten.
  */
 export async function recordUnexpectedTransfers(
   deps: CommandDeps & RowKeyDeps & { readonly log: Log; readonly disputed: Alarms },
@@ -60,50 +73,99 @@ export async function recordUnexpectedTransfers(
     await command(deps, (tx) => putUnexpectedCursor(tx, network, final));
     return false;
   }
-  const { searchedTo: searched } = cursor;
-  if (final <= searched || (await isRestoring(deps.db.sql, network))) return false;
-  const to = Math.min(final, searched + MAX_RANGE);
+  // Movements of earlier blocks are not stored: an older version has searched them for arrivals alone.
+  const begun = (await findAccountCursor(deps.db.sql, network)) ?? (await begin(deps, network, cursor.searchedTo));
+  const { readTo } = begun;
+  if (final <= readTo || (await isRestoring(deps.db.sql, network))) return false;
+  const to = Math.min(final, readTo + MAX_RANGE);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const { transfers: found, unreadable, dispute } = await askIncoming(chain.reader, accounts, searched + 1, to);
+  const { transfers: found, unreadable, dispute } = await askTouching(chain.reader, accounts, readTo + 1, to);
   await deps.disputed.set(`${network} unexpected money`, dispute);
   if (dispute !== undefined) return false;
-  const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
-  if (transfers === undefined) return false;
-  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const owned = await ownersOf(deps.db.sql, { network, accounts }, found);
+  if (owned === undefined) return false;
+  const unexpectedMoney = owned.filter(isUnowned).map(({ transfer }) => unexpectedOf(connected, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
-  await command(deps, async (tx, now) => {
+  const departed = await departuresAmong(deps, connected, owned);
+  const isStored = await command(deps, async (tx, now) => {
+    // Another node was faster, or a reorganisation has removed what was read.
+    if (!(await moveAccountCursor(tx, network, begun, to))) return false;
+    await putAccountRanges(tx, network, { accounts: [...accounts], fromBlock: readTo + 1 });
+    const movements = owned.filter(({ ends }) => ends.from.length + ends.to.length > 0).map(movementOf);
+    if (movements.length > 0) await putAccountMovements(tx, network, movements);
     await storeIsolated(tx, deps, unexpectedMoney, now);
-    // If two nodes searched the same blocks, only one of them moves the floats.
-    if (moved.length > 0 && (await lockUnexpectedCursor(tx, network)) === searched) await followFloats(tx, moved, now);
+    // A node of an older version may have searched some of the blocks, and moved the floats.
+    const searched = moved.length === 0 ? undefined : await lockUnexpectedCursor(tx, network);
+    const followed = moved.filter(({ block }) => searched !== undefined && block.number > searched);
+    if (followed.length > 0) await followFloats(tx, followed, now);
+    await bookDepartures(tx, deps, connected, departed, now);
     await putUnexpectedCursor(tx, network, to);
+    return true;
   });
+  if (!isStored) return true;
   await reportUnreadable(deps, network, unreadable);
   if (unexpectedMoney.length > 0)
-    deps.log.warn({ network, from: searched + 1, to, count: unexpectedMoney.length }, 'unexpected money found');
+    deps.log.warn({ network, from: readTo + 1, to, count: unexpectedMoney.length }, 'unexpected money found');
   return to < final;
 }
 
-/**
- * The transfers to our accounts that belong to nobody. `domain/money` decides about the owner, from the events of the same
- * transactions. The blocks must have been read. Undefined if these are other blocks than those that were read: during a
- * reorganisation the stored events are in other places, and would explain no transfer.
- */
+async function begin(deps: CommandDeps, network: string, readTo: number): Promise<AccountCursor> {
+  return command(deps, async (tx) => {
+    await beginAccountCursor(tx, network, readTo);
+    return (await findAccountCursor(tx, network)) ?? { readTo, reorgs: 0 };
+  });
+}
+
+const isUnowned = ({ ends }: OwnedTransfer) => ends.to.some(({ owner }) => owner.is === 'nobody');
+
+function movementOf({ transfer, ends }: OwnedTransfer): ReadAccountMovement {
+  const { transactionHash, logIndex, block, asset, from, to, amount } = transfer;
+  const ownerOfParts = (parts: readonly Part[]) =>
+    (parts.find(({ owner }) => owner.is === 'nobody') ?? parts[0])?.owner.is ?? null;
+  return {
+    transactionHash,
+    logIndex,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    asset,
+    sender: from,
+    recipient: to,
+    amount: amount.toString(),
+    senderOwner: ownerOfParts(ends.from),
+    recipientOwner: ownerOfParts(ends.to),
+  };
+}
+
+/** The transfers to our accounts that belong to nobody. Undefined as for `ownersOf`. */
 export async function unownedOf(
+  db: Reader,
+  place: { readonly network: string; readonly accounts: ReadonlySet<string> },
+  found: readonly Incoming[],
+): Promise<Incoming[] | undefined> {
+  return (await ownersOf(db, place, found))?.filter(isUnowned).map(({ transfer }) => transfer);
+}
+
+/**
+ * The owners of both ends of transfers. `domain/money` decides about them, from the events of the same transactions. The blocks must
+ * have been read. Undefined if these are other blocks than those that were read: during a reorganisation the stored events are in
+ * other places, and would explain no transfer.
+ */
+async function ownersOf(
   db: Reader,
   { network, accounts }: { readonly network: string; readonly accounts: ReadonlySet<string> },
   found: readonly Incoming[],
-): Promise<Incoming[] | undefined> {
+): Promise<OwnedTransfer[] | undefined> {
   if (found.length === 0) return [];
   if (!(await areRead(db, network, found))) return undefined;
-  const senders = await findDepositAddresses(db, [...new Set(found.map(({ from }) => from))]);
+  const places = await findDepositAddresses(db, [...new Set(found.flatMap(({ from, to }) => [from, to]))]);
   const events = await listEventsOfItems(db, network, [...new Set(found.map((each) => each.transactionHash))]);
   // The watcher may have begun to read a reorganisation before it was asked for the events.
   if (!(await areRead(db, network, found))) return undefined;
   const placeOf = (address: string) =>
-    senders.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
+    places.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
   const known: Known = {
     items: new Set(events.map(({ commitment }) => knownKey(network, commitment))),
-    deposits: new Map([...senders].map((address) => [address, address])),
+    deposits: new Map([...places].map((address) => [address, address])),
     accounts: new Map([...accounts].map((address) => [address, 'intermediate'])),
   };
   const mined = new Map<string, Mined>();
@@ -113,11 +175,10 @@ export async function unownedOf(
       .flatMap((event) => moneyEvents(network, event));
     mined.set(hash, { legs: legs.map((leg) => legOf(network, leg, placeOf)), events: own });
   }
-  return found.filter((transfer) => {
+  return found.flatMap((transfer): OwnedTransfer[] => {
     const transaction = mined.get(transfer.transactionHash);
     const leg = transaction?.legs.find(({ index }) => index === transfer.logIndex);
-    if (transaction === undefined || leg === undefined) return true;
-    return ownerOf(leg, transaction, known).to.some(({ owner }) => owner.is === 'nobody');
+    return transaction === undefined || leg === undefined ? [] : [{ transfer, ends: ownerOf(leg, transaction, known) }];
   });
 }
 
@@ -183,6 +244,7 @@ export async function storeUnexpected(
   const ids = await insertUnexpected(tx, unexpectedMoney, at);
   const followed = new Set(await followOutgoing(tx, ids, at));
   const positions = await positionsOf(tx, ids);
+  const last = new Map<string, NewUnexpectedMoney>();
   for (const unexpected of unexpectedMoney) {
     const { id, amount } = unexpected;
     if (!ids.includes(id) || followed.has(id)) continue;
@@ -194,10 +256,9 @@ export async function storeUnexpected(
     if (booked.length === 0)
       await recordEntries(tx, unexpectedReceivedEntries(unexpected, BigInt(amount), proofOf(unexpected)), at);
     // Coin on relayers is usual, because the operator sends it for gas.
-    if (isGasMoney(unexpected)) continue;
-    const message = `${amountText(registry, unexpected.asset, amount)} came to ${unexpected.account} from ${unexpected.sender}, and belongs to no payment. See till float add and till strays return.`;
-    await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
+    if (!isGasMoney(unexpected)) last.set(strayAlertSubject(unexpected), unexpected);
   }
+  for (const unexpected of last.values()) await raiseStrayAlert(tx, registry, unexpected, at);
   return ids;
 }
 

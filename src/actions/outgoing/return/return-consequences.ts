@@ -11,6 +11,7 @@ import type { ArrivalProof, Consequences } from '../settle/consequences.ts';
 import { bookedCover, coverOfReturn, partsOf } from './cover-return.ts';
 import { endReturn, noteReturn } from './note-return.ts';
 import { lockUnexpectedOfPayment } from './return-unexpected.ts';
+import { endStrayAlert } from './stray-alert.ts';
 import { aboutUnexpected, unexpectedReturnEntries } from './unexpected-entries.ts';
 
 /** The consequences for floats and unexpected money that are returned. */
@@ -19,8 +20,8 @@ export const RETURN: Consequences = {
     const unexpected = await unexpectedOf(tx, outgoing);
     if (unexpected !== undefined) {
       await moveUnexpected(tx, { id: unexpected.id, from: 'returning', to: 'returned', at });
-      for (const name of ['stray_money', 'return_failed'] as const)
-        await deleteAlert(tx, { name, subject: unexpected.id });
+      await endStrayAlert(tx, unexpected);
+      await deleteAlert(tx, { name: 'return_failed', subject: unexpected.id });
       // The alert about a late payment has the payment as its subject.
       if (unexpected.paymentId !== null)
         await deleteAlert(tx, { name: 'paid_after_end', subject: unexpected.paymentId });

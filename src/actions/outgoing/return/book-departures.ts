@@ -1,0 +1,179 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
+import { ACCOUNTS, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { type Departed, departedEntry } from '../../../domain/departure.ts';
+import type { Log } from '../../../runtime/world.ts';
+import { lockLacking, setDeparted, setLacking } from '../../../store/chain/account-movements.ts';
+import { listEventsOfItems } from '../../../store/chain/chain-events.ts';
+import { lockBalance, positionsOf } from '../../../store/money/books.ts';
+import { changeFloats, lockFloats } from '../../../store/money/floats.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Reader, Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import { intermediateAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { isElsewhere } from '../float/take-from-floats.ts';
+import type { OwnedTransfer } from './owned-transfer.ts';
+
+type TransferKey = Pick<Incoming, 'transactionHash' | 'logIndex'>;
+
+/** Identifies a departure in the books and in its alert. */
+export function departureKey(network: string, { transactionHash, logIndex }: TransferKey): string {
+  return `${network}:${transactionHash}:${logIndex}`;
+}
+
+/**
+ * The transfers by which money of the books left without an order: a withdrawal by hand, or a burn by the token's issuer. Tokens on
+ * relayers are not in the books. A transfer by our contracts that the database does not know may be one that it has forgotten: the
+ * rebuild, and not this, decides about it.
+ */
+export async function departuresAmong(
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+  owned: readonly OwnedTransfer[],
+): Promise<Incoming[]> {
+  const unordered = owned.flatMap(({ transfer, ends }) =>
+    ends.from.some(({ owner }) => owner.is === 'nobody') ? [transfer] : [],
+  );
+  if (unordered.length === 0) return [];
+  const accounts = new Set(await intermediateAccounts(deps, connected));
+  const network = connected.chain.network.chainId;
+  const events = await listEventsOfItems(deps.db.sql, network, [
+    ...new Set(unordered.map((each) => each.transactionHash)),
+  ]);
+  return unordered.filter(
+    ({ transactionHash, from, asset }) =>
+      accounts.has(from) &&
+      !events.some(
+        (event) =>
+          event.transactionHash === transactionHash &&
+          event.type === 'paid' &&
+          event.collector === null &&
+          event.asset === asset &&
+          isSameAddress(network, event.payer, from),
+      ),
+  );
+}
+
+/**
+ * Books departures, in order. The operator's fees bear them if they are on the same account, then the operator's float. The rest is
+ * money of others: it is missing, and the solvency check freezes the asset until the operator brings it back. The books do not say
+ * what lies on a former account, so a departure from there has an alert alone, and the solvency check finds what others lack.
+ */
+export async function bookDepartures(
+  tx: Tx,
+  deps: RegistryDeps & { readonly log: Log },
+  connected: ConnectedChain,
+  departures: readonly Incoming[],
+  at: Date,
+): Promise<void> {
+  if (departures.length === 0) return;
+  const network = connected.chain.network.chainId;
+  const booked = await positionsOf(
+    tx,
+    departures.map((each) => departureKey(network, each)),
+  );
+  for (const departure of departures) {
+    if (booked.has(departureKey(network, departure))) continue;
+    const isPresent = isSameAddress(network, departure.from, connected.intermediateAccount);
+    const parts = isPresent ? await bookDeparture(tx, connected, departure, at) : undefined;
+    await reportDeparture(tx, deps, { network, departure, parts }, at);
+  }
+}
+
+async function bookDeparture(
+  tx: Tx,
+  { chain, feeAccount }: ConnectedChain,
+  departure: Incoming,
+  at: Date,
+): Promise<Departed> {
+  const network = chain.network.chainId;
+  const { asset, from: account, amount, transactionHash: transaction, block } = departure;
+  const reference = departureKey(network, departure);
+  const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(network, feeAccount, account) });
+  const { fees, operatorFloat, missing } = parts;
+  const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'departed', subject: reference } as const;
+  await changeFloats(tx, [{ ...change, units: -operatorFloat }], at);
+  const about = { network, asset, subject: account, reference, merchantId: null };
+  await recordEntries(tx, [departedEntry(about, parts, { account, transaction, block: block.number })], at);
+  await setDeparted(tx, network, departure, { fromFees: fees, fromFloat: operatorFloat, lacking: missing });
+  return parts;
+}
+
+async function reportDeparture(
+  tx: Tx,
+  { registry, log }: RegistryDeps & { readonly log: Log },
+  {
+    network,
+    departure,
+    parts,
+  }: { readonly network: string; readonly departure: Incoming; readonly parts: Departed | undefined },
+  at: Date,
+): Promise<void> {
+  const { asset, from: account, to, amount, transactionHash } = departure;
+  const message = `${amountText(registry, asset, amount)} left ${account} for ${to} in transaction ${transactionHash}, and nobody ordered it. ${borneText(registry, asset, parts)}`;
+  await upsertAlert(tx, { name: 'money_left', subject: departureKey(network, departure), message, lastSeen: at });
+  const missing = parts === undefined ? {} : { missing: `${parts.missing}` };
+  const detail = { asset, amount: `${amount}`, to, transactionHash, ...missing };
+  await appendAudit(tx, { at, actor: 'watcher', action: 'money.left', subject: account, detail });
+  log.error(
+    { network, account, asset, amount: `${amount}`, transaction: transactionHash },
+    'money left without an order',
+  );
+}
+
+function borneText(registry: Registry, asset: string, parts: Departed | undefined): string {
+  if (parts === undefined) return 'It is a former account: see whether the books hold anything there.';
+  const { fees, operatorFloat, missing } = parts;
+  if (missing === 0n) return 'The fees and the float of the operator bear it.';
+  const borne = amountText(registry, asset, fees + operatorFloat);
+  const lack = amountText(registry, asset, missing);
+  return `The fees and the float of the operator bear ${borne}; ${lack} of others are missing. Transfer them back, then run till float add --operator.`;
+}
+
+async function partsOf(
+  tx: Tx,
+  ask: { readonly asset: string; readonly account: string; readonly amount: bigint; readonly hasFees: boolean },
+): Promise<Departed> {
+  const { asset, account, amount, hasFees } = ask;
+  const [float] = await lockFloats(tx, asset, [OPERATOR_FLOAT]);
+  const fees = hasFees ? least(amount, await lockBalance(tx, ACCOUNTS.fees, asset)) : 0n;
+  const has = float === undefined || isElsewhere(float, account) ? 0n : BigInt(float.units);
+  const operatorFloat = least(amount - fees, has);
+  return { fees, operatorFloat, missing: amount - fees - operatorFloat };
+}
+
+/** Fills what departures from an account left missing, the oldest first, and returns the units that it takes. */
+export async function fillDepartures(
+  tx: Tx,
+  ask: { readonly network: string; readonly asset: string; readonly account: string; readonly units: bigint },
+): Promise<bigint> {
+  const { network, asset, account, units } = ask;
+  const lacking = await lockLacking(tx, { asset, account, limit: MAX_FILLED });
+  if (lacking.length === 0) return 0n;
+  // The books, and not the rows, say how much is missing.
+  let left = least(units, -(await lockBalance(tx, ACCOUNTS.missing(account), asset)));
+  let filled = 0n;
+  for (const departure of lacking) {
+    const part = least(left, BigInt(departure.lacking));
+    if (part === 0n) break;
+    const rest = BigInt(departure.lacking) - part;
+    await setLacking(tx, network, departure, rest);
+    if (rest === 0n) await deleteAlert(tx, { name: 'money_left', subject: departureKey(network, departure) });
+    left -= part;
+    filled += part;
+  }
+  return filled;
+}
+
+/** Only the holder of the account's key, or the issuer of the token, makes departures. */
+const MAX_FILLED = 1_000;
+
+function least(a: bigint, b: bigint): bigint {
+  const smaller = a < b ? a : b;
+  return smaller > 0n ? smaller : 0n;
+}

@@ -1,0 +1,8 @@
+import type { Incoming } from '../../../chains/chain-reader.ts';
+import type { Ends } from '../../../domain/money/owner.ts';
+
+/** A transfer with the owners of its ends. */
+export interface OwnedTransfer {
+  readonly transfer: Incoming;
+  readonly ends: Ends;
+}

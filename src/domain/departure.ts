@@ -1,0 +1,32 @@
+import { ACCOUNTS, type Entry, type EntrySubject, entry, OPERATOR_FLOAT, type Proof } from './books.ts';
+
+/** The parts of a departure that nobody ordered. */
+export interface Departed {
+  readonly fees: bigint;
+  readonly operatorFloat: bigint;
+  readonly missing: bigint;
+}
+
+/** Money left an account without an order. The operator bears it, and what the operator lacks is missing. */
+export function departedEntry(
+  about: EntrySubject,
+  { fees, operatorFloat, missing }: Departed,
+  { account, ...proof }: Proof & { readonly account: string },
+): Entry {
+  const lines = [
+    { account: ACCOUNTS.fees, units: -fees },
+    { account: ACCOUNTS.float(OPERATOR_FLOAT), units: -operatorFloat },
+    { account: ACCOUNTS.missing(account), units: -missing },
+    { account: ACCOUNTS.outside, units: fees + operatorFloat + missing },
+  ];
+  return entry('departed', about, lines, proof);
+}
+
+/** Money of the operator that fills what departures had left missing. */
+export function missingFilledEntry(about: EntrySubject, account: string, units: bigint, proof: Proof): Entry {
+  const lines = [
+    { account: ACCOUNTS.outside, units: -units },
+    { account: ACCOUNTS.missing(account), units },
+  ];
+  return entry('float_added', about, lines, proof);
+}
