@@ -196,22 +196,25 @@ describe('movements of our own accounts', () => {
     scene.transfer({ from: scene.payers.newAccount(), units: 77n });
     await node.turn(3);
     const { number } = await scene.chain.reader.head();
-    const witness = scene.chain.witnesses.bind(scene.chain);
+    const witness = () => scene.chain.reader.witnesses();
     const cursor = await findAccountCursor(scene.db.sql, scene.network);
     assert.ok(cursor !== undefined && cursor.readTo < number);
     const connected = {
       ...scene.connected,
       chain: {
         ...scene.connected.chain,
-        witnesses: () =>
-          witness().map((each) => ({
-            ...each,
-            touching: async (...ask: Parameters<typeof each.touching>) => {
-              const found = await each.touching(...ask);
-              await scene.db.sql`update account_cursors set reorgs = reorgs + 1`;
-              return found;
-            },
-          })),
+        reader: {
+          ...scene.chain.reader,
+          witnesses: () =>
+            witness().map((each) => ({
+              ...each,
+              touching: async (...ask: Parameters<typeof each.touching>) => {
+                const found = await each.touching(...ask);
+                await scene.db.sql`update account_cursors set reorgs = reorgs + 1`;
+                return found;
+              },
+            })),
+        },
       },
     };
     assert.equal(await recordUnexpectedTransfers(scene, connected), true, 'it reads them again');
