@@ -108,11 +108,12 @@ export const ENDPOINT_WORDS = [
     test: { file: MONEY, title: 'is no unexpected coin' },
   },
   {
-    value: 'transfers to an account of ours',
-    decides: 'unexpected money, the account that it would be returned to, and the account of floats that were moved',
+    value: 'transfers from and to an account of ours',
+    decides:
+      'unexpected money, the account that it would be returned to, the account of floats that were moved, and departures that nobody ordered',
     agree: 'two. A transfer that one of them does not list must be in the receipts of both',
     bound: 'the stored events of the same transaction',
-    beyond: 'unexpected money is not looked for in later blocks; alert `endpoints_disagree`',
+    beyond: 'later blocks are not read for it; alert `endpoints_disagree`',
     test: { file: MONEY, title: 'is no unexpected token, and the true transfer beside it is found when the lies stop' },
   },
   {

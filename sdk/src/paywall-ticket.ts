@@ -8,6 +8,8 @@ export interface NodeRequest {
   /** The body, if a body parser has read it. */
   readonly rawBody?: unknown;
   readonly body?: unknown;
+  /** False while nobody has read the whole body. */
+  readonly readableEnded?: boolean;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -51,14 +53,35 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
 }
 
-/** The body of a Node request. Throws if no parser has read the body: reading it here would take it from the handler. */
-export function bodyOf({ rawBody, body, headers }: NodeRequest): Uint8Array {
+/** Types whose parsers keep the whole body in the field `body`. Those of `multipart/form-data` keep files elsewhere. */
+const WHOLE_IN_BODY = /^application\/([\w.-]+\+)?json\b|^application\/x-www-form-urlencoded\b/i;
+
+/**
+ * The body of a Node request. Throws if no parser has read the body, because reading it here would take it from the handler, and if
+ * the parsed body may be a part of it. Otherwise one payment would be good for any body.
+ */
+export function bodyOf(request: NodeRequest): Uint8Array {
+  const { rawBody, body, headers, readableEnded } = request;
   const found = rawBody ?? body;
   if (found instanceof Uint8Array) return found;
   if (typeof found === 'string') return new TextEncoder().encode(found);
-  if (found !== undefined && found !== null) return new TextEncoder().encode(JSON.stringify(found));
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (hasBody)
-    throw new Error('The paywall needs the body of the request: put a parser before it, such as express.json().');
-  return new Uint8Array();
+  const parsed = found === undefined || found === null ? undefined : JSON.stringify(found);
+  if (hasBody(request)) {
+    if (parsed === undefined)
+      throw new Error('The paywall needs the body of the request: put a parser before it, such as express.json().');
+    // Express 4 has an empty object in `body` if no parser takes the type of the request.
+    const isPlaceholder = parsed === '{}' && readableEnded === false;
+    if (isPlaceholder || !WHOLE_IN_BODY.test(String(headers['content-type'])))
+      throw new Error(
+        'The paywall needs the body of the request as bytes: parsers of other types than JSON and URL-encoded forms leave parts out. Set rawBody.',
+      );
+  }
+  return new TextEncoder().encode(parsed);
+}
+
+/** HTTP/2 needs no header for a body, so only the method says that there is none. */
+function hasBody({ method, headers }: NodeRequest): boolean {
+  const length = headers['content-length'];
+  if (headers['transfer-encoding'] !== undefined || Number(length ?? 0) > 0) return true;
+  return headers[':method'] !== undefined && length === undefined && method !== 'GET' && method !== 'HEAD';
 }

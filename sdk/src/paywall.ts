@@ -166,7 +166,7 @@ export function paywallOf(connection: Connection) {
 
       /**
        * Passes paid requests on to the next handler. A request with a body needs a body parser before this middleware: the payment
-       * is bound to `rawBody` or `body` of the request.
+       * is bound to `rawBody` or `body` of the request. An upload of files needs `rawBody`, because its parsers keep files elsewhere.
        */
       async middleware(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): Promise<void> {
         try {

@@ -19,6 +19,7 @@ import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { listAudit } from '../../src/store/plumbing/audit-log.ts';
+import { use } from '../count-use.ts';
 import { createTestApp, TEST_SECRET } from '../gateway.ts';
 import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
@@ -261,7 +262,8 @@ describe('mail', () => {
     assert.deepEqual([refused.statusCode, refused.json().message.startsWith('This merchant')], [429, true]);
     await command(paying.gateway, (tx) => tx`delete from mails`);
     assert.equal((await ask(id)).statusCode, 202);
-    for (let count = 1; count < MAILED_RECEIPTS.max; count += 1) paying.gateway.mailedReceipts.note(['127.0.0.1']);
+    const { mailedReceipts } = paying.gateway;
+    for (let count = 1; count < MAILED_RECEIPTS.max; count += 1) await use(mailedReceipts, '127.0.0.1');
     const app = await createTestApp(paying.gateway);
     const byApp = async () =>
       paying.gateway.call({

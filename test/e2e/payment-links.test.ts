@@ -292,6 +292,22 @@ describe('payment links', () => {
     assert.equal((await press(other, {}, { remoteAddress: '203.0.113.9' })).statusCode, 303);
   });
 
+  it('are limited for each address, also when all presses come at the same moment', async () => {
+    const link = await made();
+    const presses = Array.from({ length: 45 }, () => press(link, {}, { remoteAddress: '203.0.113.11' }));
+    const statuses = (await Promise.all(presses)).map(({ statusCode }) => statusCode);
+    assert.equal(statuses.filter((status) => status === 303).length, 30);
+    assert.equal(statuses.filter((status) => status === 429).length, 15);
+  });
+
+  it('count a press against the limit only if it creates a payment', async () => {
+    const link = await made();
+    const again = { once: 'abcdefghijklmnopqrstuv' };
+    for (let count = 0; count < 40; count += 1) {
+      assert.equal((await press(link, again, { remoteAddress: '203.0.113.12' })).statusCode, 303);
+    }
+  });
+
   it('sell the last piece once when ten people pay it at the same time', async () => {
     const link = await made({ stock: 1 });
     const ids: string[] = [];

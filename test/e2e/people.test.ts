@@ -160,6 +160,18 @@ describe('people', () => {
       await later(11 * 60_000);
       assert.equal((await failing()).statusCode, 401);
     });
+
+    it('are limited, also when all failures come at the same moment', async () => {
+      const request = {
+        method: 'POST',
+        url: '/v1/sessions',
+        headers: OWN_PAGE,
+        remoteAddress: '198.51.100.78',
+        payload: { link: 'wrong' },
+      } as const;
+      const answers = await Promise.all(Array.from({ length: 30 }, () => gateway.call(request)));
+      assert.equal(answers.filter(({ statusCode }) => statusCode === 401).length, 20);
+    });
   });
 
   describe('sessions', () => {

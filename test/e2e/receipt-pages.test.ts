@@ -9,6 +9,7 @@ import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { insertRefund } from '../../src/store/money/refunds.ts';
 import { LOCALES } from '../../web/src/checkout/locale.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import { use } from '../count-use.ts';
 import { freshKey } from '../gateway.ts';
 import { ONLY_LONG } from '../long.ts';
 import { missingPoppler, textOf } from '../poppler.ts';
@@ -256,7 +257,7 @@ describe('receipts for payers', () => {
     assert.match(String(first.headers['content-disposition']), /^inline; filename="receipt-\w{26}-roll\.pdf"$/);
     assert.equal((await get('.pdf?size=a5')).json().code, 'params_validation');
     const remoteAddress = '203.0.113.77';
-    for (let count = 1; count < PRINTS.max; count += 1) paying.gateway.prints.note([addressGroup(remoteAddress)]);
+    for (let count = 1; count < PRINTS.max; count += 1) await use(paying.gateway.prints, addressGroup(remoteAddress));
     const [known, other] = [await get('.pdf?size=a4&lang=en', { remoteAddress }), await paidPayment(paying, ORDER)];
     assert.deepEqual([known.statusCode, known.rawPayload.length > 0], [200, true], 'a finished file costs nothing');
     const last = await get('.pdf', { of: await paidPayment(paying, ORDER), remoteAddress });

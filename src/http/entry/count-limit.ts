@@ -3,10 +3,18 @@ import type { Clock } from '../../runtime/world.ts';
 
 /** Limits how often something may happen under one name within ten minutes, in this node's memory. */
 export interface CountLimit {
-  /** Throws `rate_limited` if the limit is reached for one of the names. */
-  check(names: readonly string[]): void;
-  note(names: readonly string[]): void;
+  /**
+   * Does the work, unless the limit is reached for one of the names: then throws `rate_limited`. Work under way counts like work that
+   * has counted, so requests of the same moment do not exceed the limit. `doesCount` says whether the work counts when it is over.
+   */
+  run<Result>(
+    names: readonly string[],
+    work: () => Promise<Result>,
+    doesCount: (outcome: Outcome<Result>) => boolean,
+  ): Promise<Result>;
 }
+
+type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
 export interface CountLimitInput {
   readonly max: number;
@@ -32,36 +40,61 @@ export const PRINTS = {
   message: 'Too many receipts were printed for this address. Try again in some minutes.',
 };
 
-export function createCountLimit(clock: Clock, { max, message }: CountLimitInput): CountLimit {
-  const counts = new Map<string, { count: number; readonly endMs: number }>();
+/** When to repeat a request that is refused because of work under way alone. */
+const UNDER_WAY_S = 1;
 
-  function current(name: string, nowMs: number) {
-    const known = counts.get(name);
-    if (known !== undefined && known.endMs > nowMs) return known;
-    counts.delete(name);
-    return undefined;
+interface Count {
+  counted: number;
+  underWay: number;
+  /** The end of the window, which begins with the first work that counts. */
+  endMs: number;
+}
+
+export function createCountLimit(clock: Clock, { max, message }: CountLimitInput): CountLimit {
+  const counts = new Map<string, Count>();
+
+  function refuseIfFull(name: string): void {
+    const nowMs = clock.nowMs();
+    const count = counts.get(name);
+    if (count === undefined) return;
+    if (count.endMs <= nowMs) count.counted = 0;
+    if (count.counted + count.underWay < max) return;
+    const retryAfterS = count.counted < max ? UNDER_WAY_S : Math.ceil((count.endMs - nowMs) / 1000);
+    throw new ApiError('rate_limited', message, { retryAfterS });
+  }
+
+  function begin(name: string): Count {
+    const count = counts.get(name) ?? { counted: 0, underWay: 0, endMs: 0 };
+    // A full table drops its oldest name, so that a flood of names does not grow the memory without bound.
+    if (counts.size >= MAX_NAMES && !counts.has(name)) counts.delete(counts.keys().next().value ?? '');
+    counts.set(name, count);
+    count.underWay += 1;
+    return count;
+  }
+
+  function end(name: string, count: Count, isCounted: boolean): void {
+    const nowMs = clock.nowMs();
+    count.underWay -= 1;
+    if (count.endMs <= nowMs) count.counted = 0;
+    if (isCounted && count.counted === 0) count.endMs = nowMs + WINDOW_MS;
+    if (isCounted) count.counted += 1;
+    if (count.counted + count.underWay === 0 && counts.get(name) === count) counts.delete(name);
   }
 
   return {
-    check(names) {
-      const nowMs = clock.nowMs();
-      for (const name of names) {
-        const known = current(name, nowMs);
-        if (known === undefined || known.count < max) continue;
-        throw new ApiError('rate_limited', message, { retryAfterS: Math.ceil((known.endMs - nowMs) / 1000) });
-      }
-    },
-    note(names) {
-      const nowMs = clock.nowMs();
-      for (const name of names) {
-        const known = current(name, nowMs);
-        if (known !== undefined) {
-          known.count += 1;
-          continue;
-        }
-        // A full table drops its oldest name, so that a flood of names does not grow the memory without bound.
-        if (counts.size >= MAX_NAMES) counts.delete(counts.keys().next().value ?? '');
-        counts.set(name, { count: 1, endMs: nowMs + WINDOW_MS });
+    async run(names, work, doesCount) {
+      for (const name of names) refuseIfFull(name);
+      const begun = names.map((name) => ({ name, count: begin(name) }));
+      let isCounted = true;
+      try {
+        const result = await work();
+        isCounted = doesCount({ result });
+        return result;
+      } catch (error) {
+        isCounted = doesCount({ error });
+        throw error;
+      } finally {
+        for (const { name, count } of begun) end(name, count, isCounted);
       }
     },
   };

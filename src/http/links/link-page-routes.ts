@@ -80,30 +80,34 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   if (!unit.ok || accepted === undefined) {
     return sendLink(deps, request, reply.code(409), { ...opened, closed: 'inactive' });
   }
-  const counted = [`${link.id} ${addressGroup(request.ip)}`];
-  deps.linkOrders.check(counted);
   const once = fieldOf(request, 'once') ?? '';
-  const created = await deps
-    .createPayment({
-      merchant,
-      referenceId: link.referenceId,
-      amountUnit: link.amountUnit,
-      amountValue: value.toString(),
-      amountDecimals: link.amountDecimals,
-      tokenAsset: unit.value.token?.asset ?? null,
-      expiresAtMs: (Math.floor(deps.world.clock.nowMs() / 1000) + PAYMENT_LIFETIME_S) * 1000,
-      successUrl: null,
-      errorUrl: null,
-      actor: `link:${link.id}`,
-      linkId: link.id,
-      acceptedAssets: accepted,
-      details: { description: link.description, metadata: { paymentLinkId: link.id } },
-      // The line break makes this key different from every Idempotency-Key of the merchant, which cannot contain one.
-      idempotency: ONCE.test(once) ? { key: `link\n${link.id} ${once} ${value}`, meaning: [link.id] } : null,
-    })
-    .catch(unlessStopped);
+  const create = () =>
+    deps
+      .createPayment({
+        merchant,
+        referenceId: link.referenceId,
+        amountUnit: link.amountUnit,
+        amountValue: value.toString(),
+        amountDecimals: link.amountDecimals,
+        tokenAsset: unit.value.token?.asset ?? null,
+        expiresAtMs: (Math.floor(deps.world.clock.nowMs() / 1000) + PAYMENT_LIFETIME_S) * 1000,
+        successUrl: null,
+        errorUrl: null,
+        actor: `link:${link.id}`,
+        linkId: link.id,
+        acceptedAssets: accepted,
+        details: { description: link.description, metadata: { paymentLinkId: link.id } },
+        // The line break makes this key different from every Idempotency-Key of the merchant, which cannot contain one.
+        idempotency: ONCE.test(once) ? { key: `link\n${link.id} ${once} ${value}`, meaning: [link.id] } : null,
+      })
+      .catch(unlessStopped);
+  const names = [`${link.id} ${addressGroup(request.ip)}`];
+  const created = await deps.linkOrders.run(
+    names,
+    create,
+    (outcome) => 'result' in outcome && outcome.result?.isReplayed === false,
+  );
   if (created === undefined) return sendLink(deps, request, reply.code(409), { ...opened, closed: 'merchant' });
-  if (!created.isReplayed) deps.linkOrders.note(counted);
   // The payer has returned to an old form, whose payment is over. A new form makes a new payment.
   const isOver = created.isReplayed && ['expired', 'cancelled', 'failed'].includes(created.status);
   const lang = langIn(request);

@@ -122,14 +122,10 @@ async function sendPdf(
   const etag = `"${hash('sha256', JSON.stringify([sheet, size, logo?.hash, state.paidAt]), 'base64url').slice(0, 22)}"`;
   reply.headers({ ETag: etag, 'Cache-Control': ASK_AGAIN, Vary: 'Accept-Language' });
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  const known = deps.press.find(etag);
-  if (known === undefined) {
-    const counted = [addressGroup(request.ip)];
-    deps.prints.check(counted);
-    deps.prints.note(counted);
-  }
   const job = { sheet, size, logo: logo?.bytes, paidAt: state.paidAt };
-  const bytes = await (known ?? deps.press.print(etag, job)).catch(asApiError);
+  const print = () => deps.press.print(etag, job);
+  const known = deps.press.find(etag);
+  const bytes = await (known ?? deps.prints.run([addressGroup(request.ip)], print, () => true)).catch(asApiError);
   return reply
     .header('Content-Disposition', `inline; filename="receipt-${state.number}-${size}.pdf"`)
     .type('application/pdf')

@@ -25,17 +25,18 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
       const { email: recipient, language = 'en' } = request.body;
       // The limit is per address only for apps: a partner's server requests receipts for many payers from one address.
       const asked = request.caller?.via === 'app' ? [addressGroup(request.ip)] : [];
-      deps.mailedReceipts.check(asked);
-      const { merchant, transaction } = await viewWithTransaction(deps, payment);
-      await mailReceipt(deps, {
-        payment,
-        recipient,
-        language,
-        merchantName: merchant.name,
-        pageUrl: receiptUrl(deps, payment.id),
-        explorerUrl: transaction?.explorerUrl ?? null,
-      });
-      deps.mailedReceipts.note(asked);
+      const mail = async () => {
+        const { merchant, transaction } = await viewWithTransaction(deps, payment);
+        await mailReceipt(deps, {
+          payment,
+          recipient,
+          language,
+          merchantName: merchant.name,
+          pageUrl: receiptUrl(deps, payment.id),
+          explorerUrl: transaction?.explorerUrl ?? null,
+        });
+      };
+      await deps.mailedReceipts.run(asked, mail, (outcome) => 'result' in outcome);
       return reply.code(202).send({ status: 'queued' as const });
     },
   );

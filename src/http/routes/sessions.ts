@@ -93,14 +93,8 @@ async function end(deps: HttpDeps, request: FastifyRequest, { id, hash }: Pick<S
 }
 
 /** Failures count against the address, and against the named passkey or session. */
-async function counted<T>({ signInFailures }: HttpDeps, names: readonly string[], work: () => Promise<T>): Promise<T> {
-  signInFailures.check(names);
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApiError) signInFailures.note(names);
-    throw error;
-  }
+function counted<T>({ signInFailures }: HttpDeps, names: readonly string[], work: () => Promise<T>): Promise<T> {
+  return signInFailures.run(names, work, (outcome) => 'error' in outcome && outcome.error instanceof ApiError);
 }
 
 async function sendSession(deps: HttpDeps, reply: FastifyReply, session: NewSession) {
