@@ -34,7 +34,7 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
     addsToHoldings: 10n ** 20n,
     addsFrom: (await connected.chain.reader.head()).number,
   }),
-  'transfers to an account of ours': async (stage) => ({ inventedTransfers: await inventedTransfer(stage) }),
+  'transfers from and to an account of ours': async (stage) => ({ inventedTransfers: await inventedTransfer(stage) }),
   'coin of a payer in a block that is not final': async (stage) => ({ invented: await inventedFor(stage, 'coin') }),
   'cost of a transaction': () => ({ addsToCosts: 10n ** 20n }),
   tip: (_, random) => ({ tip: random.pick([900n * GWEI, 1n]) }),
