@@ -1,6 +1,4 @@
-import { type BareServer, startBareServer } from './bare.ts';
 import {
-  contest,
   describeOthers,
   describeTurns,
   findBestConnections,
@@ -9,9 +7,11 @@ import {
   type Turn,
   takeTurn,
 } from './contest.ts';
+import { countRequests } from './count-requests.ts';
 import { compare, type Figure, type Measurement, round } from './figures.ts';
-import { addMerchants, type Gateway, settle, startGateway } from './gateway.ts';
+import { addMerchants, type Gateway, HIGH_LIMITS, settle, startGateway } from './gateway.ts';
 import { findBestPeer, runPgbench } from './pgbench.ts';
+import { freePort } from './processes.ts';
 import { createQuiet } from './quiet.ts';
 import { runWrk } from './wrk.ts';
 
@@ -19,24 +19,34 @@ const MERCHANTS = 50;
 const SECONDS = 4;
 const ROUNDS = 5;
 
-/** Creating payments, compared with pgbench writing the same rows, and with an HTTP server that writes nothing. */
+/** Creating payments, compared with pgbench writing the same rows. */
 export const createMeasurement: Measurement = {
-  names: ['create', 'create_http'],
-  async measure(wanted) {
+  names: ['create'],
+  async measure(_, { isCounting }) {
+    if (isCounting) {
+      await countCreate();
+      return [];
+    }
     const gateway = await startGateway();
-    const bare = await startBareServer();
     try {
       await addMerchants(gateway, MERCHANTS);
-      return [
-        ...(wanted.has('create') ? [await besidePgbench(gateway)] : []),
-        ...(wanted.has('create_http') ? [await besideBareHttp(gateway, bare)] : []),
-      ];
+      return [await besidePgbench(gateway)];
     } finally {
-      await bare.stop();
       await gateway.stop();
     }
   },
 };
+
+async function countCreate(): Promise<void> {
+  const inspectPort = await freePort();
+  const gateway = await startGateway(HIGH_LIMITS, inspectPort);
+  try {
+    await addMerchants(gateway, MERCHANTS);
+    await countRequests(gateway, { ...createSide(gateway), name: 'create' }, inspectPort);
+  } finally {
+    await gateway.stop();
+  }
+}
 
 async function besidePgbench(gateway: Gateway): Promise<Figure> {
   const [partner] = await gateway.sql<{ id: string }[]>`select id from partners`;
@@ -73,20 +83,9 @@ async function besidePgbench(gateway: Gateway): Promise<Figure> {
   };
 }
 
-/** The bare server gets the same requests. */
-function besideBareHttp(gateway: Gateway, bare: BareServer): Promise<Figure> {
-  const theirs = { ...createSide(gateway, bare.port), name: 'bare Fastify', pid: bare.pid };
-  return contest([createSide(gateway), theirs], {
-    name: 'create_http',
-    atLeast: 0.7,
-    rounds: ROUNDS,
-    seconds: SECONDS,
-  });
-}
-
 let runs = 0;
-/** Creates payments at the port with the gateway's key. */
-export function createSide(gateway: Gateway, port = gateway.port): Side {
+/** Creates payments with the gateway's key. */
+export function createSide(gateway: Gateway): Side {
   return {
     name: 'gateway',
     pid: gateway.pid,
@@ -96,7 +95,12 @@ export function createSide(gateway: Gateway, port = gateway.port): Side {
       runs += 1;
       const seed = (Date.now() % 1_000_000) * 1_000 + runs;
       const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
-      return runWrk({ ...input, script: 'create', port, args: [gateway.apiKey, MERCHANTS, expiresAt, seed] });
+      return runWrk({
+        ...input,
+        script: 'create',
+        port: gateway.port,
+        args: [gateway.apiKey, MERCHANTS, expiresAt, seed],
+      });
     },
   };
 }

@@ -3,7 +3,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly target: { readonly atLeast: number } | { readonly atMost: number };
-  readonly unit: 'x' | 'ms' | 'KB' | '/s' | 'score';
+  readonly unit: 'x' | 'us' | 'ms' | 'KB' | 'MB' | '/s' | 'score';
   /** The inputs of the value, each printed on a line of its own. */
   readonly detail: Readonly<Record<string, number | string | readonly number[]>>;
 }
@@ -20,6 +20,8 @@ export interface Measurement {
 export interface MeasureOptions {
   /** The payments in the database, for figures that load them. Undefined: as many as the target is about. */
   readonly payments: number | undefined;
+  /** Counts the statements, rows, WAL and processor time of one payment instead of comparing. */
+  readonly isCounting: boolean;
 }
 
 export function isMet({ value, target }: Figure): boolean {
@@ -48,4 +50,8 @@ export function quantile(values: readonly number[], share: number): number {
 
 export function round(value: number, digits = 0): number {
   return Number(value.toFixed(digits));
+}
+
+export function print(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 }

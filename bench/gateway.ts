@@ -5,7 +5,8 @@ import { pino } from 'pino';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
 import { type Database, openDatabase, type Reader } from '../src/store/plumbing/database.ts';
-import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
+import { prepareCounting } from './database-counts.ts';
+import { freePort, gatewayArgs, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
 /** A gateway in a separate process with its own database, as an operator would run it. */
@@ -48,14 +49,23 @@ export const USUAL_LIMITS = { LOG_LEVEL: 'warn', METRICS_PORT: '0' };
 /** The master secret of gateways under load, with which keys can be issued beside them. */
 export const BENCH_SECRET = new Uint8Array(32).map((_, index) => index);
 
-export async function startGateway(settings: Readonly<Record<string, string>> = HIGH_LIMITS): Promise<Gateway> {
-  return launch(await makeFolder(), settings);
+export async function startGateway(
+  settings: Readonly<Record<string, string>> = HIGH_LIMITS,
+  inspectPort?: number,
+): Promise<Gateway> {
+  const home = await makeFolder();
+  if (inspectPort !== undefined) await withDatabaseAlone(home, prepareCounting);
+  return launch(home, settings, inspectPort);
 }
 
-async function launch(home: string, settings: Readonly<Record<string, string>>): Promise<Gateway> {
+async function launch(
+  home: string,
+  settings: Readonly<Record<string, string>>,
+  inspectPort?: number,
+): Promise<Gateway> {
   const port = await freePort();
   await rm(join(home, 'sandbox.json'), { force: true });
-  const child = startProcess(GATEWAY, {
+  const child = startProcess(gatewayArgs(inspectPort), {
     TILL_SECRET: Buffer.from(BENCH_SECRET).toString('base64'),
     ...settings,
     TILL_HOME: home,
@@ -91,7 +101,7 @@ async function launch(home: string, settings: Readonly<Record<string, string>>):
 }
 
 /** For loading millions of rows, which leaves no time for the gateway's own jobs. */
-async function withDatabaseAlone(home: string, work: (sql: Reader) => Promise<void>): Promise<void> {
+export async function withDatabaseAlone(home: string, work: (sql: Reader) => Promise<void>): Promise<void> {
   const deps = { world: systemWorld, log: pino({ level: 'silent' }) };
   const settings = {
     max_wal_size: '16GB',

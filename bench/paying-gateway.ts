@@ -7,9 +7,10 @@ import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { SANDBOX_NETWORK } from '../src/sandbox/sandbox-network.ts';
 import type { Reader } from '../src/store/plumbing/database.ts';
 import { call } from './calls.ts';
-import { BENCH_SECRET, openBeside } from './gateway.ts';
+import { prepareCounting } from './database-counts.ts';
+import { BENCH_SECRET, openBeside, withDatabaseAlone } from './gateway.ts';
 import { createPartners } from './partners.ts';
-import { freePort, GATEWAY, startProcess, stopProcess, until } from './processes.ts';
+import { freePort, gatewayArgs, startProcess, stopProcess, until } from './processes.ts';
 import { makeFolder, removeFolder } from './temporary.ts';
 
 /** A gateway with a production configuration (networks, a relayer, accounts) on chains of the benchmark. */
@@ -34,6 +35,8 @@ export interface PayingGatewayInput {
   readonly destinations: readonly { readonly asset: string; readonly destination: string }[];
   readonly mode?: Mode;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Set if the work of the database is counted and a profile is taken: the port of the inspector. */
+  readonly inspectPort?: number | undefined;
 }
 
 const RELAYER_KEY = keccak256(stringToBytes('till benchmark relayer'));
@@ -41,6 +44,7 @@ const READY_WITHIN_MS = 180_000;
 
 export async function startPayingGateway(input: PayingGatewayInput): Promise<PayingGateway> {
   const home = await makeFolder();
+  if (input.inspectPort !== undefined) await withDatabaseAlone(home, prepareCounting);
   const port = await freePort();
   const settings = {
     TILL_HOME: home,
@@ -63,7 +67,7 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     ...input.settings,
   };
   const launch = async () => {
-    const started = startProcess(GATEWAY, settings);
+    const started = startProcess(gatewayArgs(input.inspectPort), settings);
     await until('the gateway is ready', () => readiness(started, port), { withinMs: READY_WITHIN_MS });
     return started;
   };

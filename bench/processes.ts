@@ -10,8 +10,17 @@ const STOP_WITHIN_MS = 20_000;
 const TOOL_OUTPUT_BYTES = 4 * 1024 * 1024;
 const children = new Set<ChildProcess>();
 
-/** The gateway as `npm start` starts it. */
-export const GATEWAY = ['--max-semi-space-size=64', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
+/** The gateway as `npm start` starts it. A processor profile is taken through the port of its inspector. */
+export function gatewayArgs(inspectPort?: number): string[] {
+  return inspectPort === undefined ? GATEWAY : [`--inspect=127.0.0.1:${inspectPort}`, ...GATEWAY];
+}
+
+const GATEWAY = [
+  '--import',
+  new URL('../src/compile-cache.ts', import.meta.url).href,
+  '--max-semi-space-size=64',
+  fileURLToPath(new URL('../src/main.ts', import.meta.url)),
+];
 
 /** Starts a server of the benchmark; it inherits only the named environment variables. */
 export function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
@@ -20,6 +29,19 @@ export function startProcess(args: readonly string[], env: Readonly<Record<strin
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return follow(child);
+}
+
+/** Starts a program in a folder; it inherits only the named environment variables. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
+  const { PATH, HOME } = process.env;
+  return follow(
+    spawn(program, args, { cwd: folder, env: { PATH, HOME, ...env }, stdio: ['ignore', 'ignore', 'inherit'] }),
+  );
 }
 
 /** Starts a client of the benchmark, which exchanges messages with this process. */

@@ -11,6 +11,7 @@ import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
 import { growthMeasurement } from './growth.ts';
+import { installMeasurement } from './install.ts';
 import { longPollMeasurement } from './longpoll.ts';
 import { manyPaymentsMeasurement } from './many-payments.ts';
 import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
@@ -24,6 +25,7 @@ import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
 import { runSoak } from './soak.ts';
 import { statusMeasurement } from './status.ts';
 import { removeAllFolders } from './temporary.ts';
+import { tracingMeasurement } from './tracing.ts';
 import { webhookOutageMeasurement } from './webhook-outage.ts';
 import { webhooksMeasurement } from './webhooks.ts';
 import { requireWrk } from './wrk.ts';
@@ -49,6 +51,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   settleWithWebhooksMeasurement,
   eventsFeedMeasurement,
   webhookOutageMeasurement,
+  installMeasurement,
+  tracingMeasurement,
 ];
 
 /** Each of the merchants has some. */
@@ -59,6 +63,8 @@ npm run bench -- --large         every figure
 npm run bench -- create status   these figures
 npm run bench -- dashboard --payments 1000000
                                  with fewer payments than the target is about; for lists, dashboard, export and noisy_neighbour
+npm run bench -- settle --statements
+                                 where the time of a payment goes: statements, rows, WAL, functions; for settle and create
 npm run bench -- soak            30 minutes at half of the maximum, with faults; --minutes <n> for another length
 
 Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
@@ -79,7 +85,11 @@ async function main(args: readonly string[]): Promise<number> {
   const { values, positionals: named } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { large: { type: 'boolean', default: false }, payments: { type: 'string' } },
+    options: {
+      large: { type: 'boolean', default: false },
+      payments: { type: 'string' },
+      statements: { type: 'boolean', default: false },
+    },
   });
   const payments = values.payments === undefined ? undefined : Number(values.payments);
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
@@ -104,7 +114,7 @@ async function main(args: readonly string[]): Promise<number> {
   await requireWrk();
   const figures: Figure[] = [];
   for (const { measurement, wanted } of chosen) {
-    for (const figure of await measurement.measure(wanted, { payments })) {
+    for (const figure of await measurement.measure(wanted, { payments, isCounting: values.statements })) {
       figures.push(figure);
       process.stdout.write(textOf(figure));
     }

@@ -1,7 +1,9 @@
 import { SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { describeOthers } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
-import { type Figure, type Measurement, round } from './figures.ts';
+import { beginCounting } from './database-counts.ts';
+import { type Figure, type Measurement, print, round } from './figures.ts';
+import { settle } from './gateway.ts';
 import { ASSET, CHAIN_ID, NETWORK, type PayingChain, PRICE_UNITS, startPayingChain, USDC } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
@@ -9,11 +11,14 @@ import { confirm, forEachAtOnce, type SignedPayment, signPayment } from './payin
 import { type Facilitator, startFacilitator } from './peer/facilitator.ts';
 import { type PeerPayment, signPeerPayment } from './peer/payload.ts';
 import { settlePeerPayment } from './peer/settle.ts';
-import { until } from './processes.ts';
+import { freePort, until } from './processes.ts';
+import { beginProfile } from './processor-profile.ts';
 import { shareDuring } from './quiet.ts';
 
 const BLOCK_MS = 200;
 const MERCHANTS = 50;
+/** Enough for full transactions. */
+const COUNTED = 1_200;
 const PRICE_CENTS = '1000';
 const PREPARE_AT_ONCE = 32;
 /** Enough to saturate the gateway; the rest waits in the sockets. */
@@ -31,8 +36,41 @@ export interface SettleSizes {
 /** Signed payments, submitted as fast as they are accepted, until the last one is paid on chain. */
 export const settleMeasurement: Measurement = {
   names: ['settle'],
-  measure: async () => [await measureSettle({ ours: 5_000, theirs: 1_000, trial: 96 })],
+  measure: async (_, { isCounting }) => {
+    if (!isCounting) return [await measureSettle({ ours: 5_000, theirs: 1_000, trial: 96 })];
+    await countSettle(COUNTED);
+    return [];
+  },
 };
+
+/** Prints where the time of a settled payment goes. A profile slows the gateway, so the processor times are a run without one. */
+async function countSettle(count: number): Promise<void> {
+  const inspectPort = await freePort();
+  const { chain, gateway } = await startShops(inspectPort);
+  try {
+    const turn = async (name: string) => {
+      const payments = await prepareOurs(chain, gateway, { count, name });
+      await settle(gateway);
+      return payments;
+    };
+    await settleOurs(chain, gateway, await turn('warm-up'));
+    const counted = await turn('counted');
+    const endCounting = await beginCounting(gateway.sql);
+    const { eachUs, succeeded } = await settleOurs(chain, gateway, counted);
+    const { lines } = await endCounting(count);
+    const profiled = await turn('profiled');
+    const endProfile = await beginProfile(inspectPort, 'settle');
+    await settleOurs(chain, gateway, profiled);
+    print([
+      `${succeeded} of ${count} payments succeeded; processor time of each in µs: gateway, PostgreSQL, chain: ${eachUs.join(', ')}`,
+      ...lines,
+      ...(await endProfile(count)),
+    ]);
+  } finally {
+    await gateway.stop();
+    await chain.stop();
+  }
+}
 
 export async function measureSettle(sizes: SettleSizes): Promise<Figure> {
   const { chain, gateway, shops } = await startShops();
@@ -74,11 +112,12 @@ export async function measureSettle(sizes: SettleSizes): Promise<Figure> {
 }
 
 /** A chain, and a gateway with merchants on it. */
-export async function startShops() {
+export async function startShops(inspectPort?: number) {
   const chain = await startPayingChain({ blockMs: BLOCK_MS });
   const shops = await createPayers('shop', MERCHANTS);
   const gateway = await startPayingGateway({
     rpcUrls: { [NETWORK]: [chain.rpcUrl] },
+    inspectPort,
     destinations: shops.map(({ address }) => ({ asset: ASSET, destination: `${NETWORK}:${address}` })),
   });
   return { chain, gateway, shops };

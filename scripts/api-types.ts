@@ -107,6 +107,7 @@ const SHOWN = [
   'CurrentSession',
   'DeliveryPage',
   'EventPage',
+  'Examination',
   'GatewayState',
   'LateMoneyPage',
   'Merchant',

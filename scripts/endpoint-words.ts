@@ -43,6 +43,18 @@ export const ENDPOINT_WORDS = [
     test: { file: MONEY, title: 'begins in a block that two endpoints know, however long one says the chain is' },
   },
   {
+    value: 'block 0 of a network',
+    decides: 'which of the chains with this number the database belongs to',
+    agree: 'two, at the first use; the only configured one alone',
+    bound: 'later the remembered one, with which each endpoint is compared for itself',
+    beyond:
+      'the endpoint is not asked; at the first use, nothing is offered on the network; alert `network_not_as_known`',
+    test: {
+      file: 'test/e2e/first-use.test.ts',
+      title: 'is not stopped by one endpoint on another chain, which is not asked afterwards',
+    },
+  },
+  {
     value: 'block time',
     decides: 'whether a deadline has passed',
     agree: 'two, with the hash of the block',

@@ -1,25 +1,28 @@
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
-import { OtherIntermediateError } from './actions/own-accounts.ts';
+import { OtherIntermediateError, RetiredAccountError } from './actions/own-accounts.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherRecordsError, openRecords } from './actions/records/open-records.ts';
 import { createRecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
+import { examineGateway } from './cli/examine-gateway.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
 import { MetricsPortError, serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { createMailer } from './mail/smtp.ts';
-import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
+import { connectNetworks, openRates, openReceivers, openScreening, openTraces } from './outside.ts';
 import { type OwnSandbox, openOwnSandbox, sandboxJobs } from './own-sandbox.ts';
 import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
 import { steadyClock, systemWorld } from './runtime/system-world.ts';
+import { TelemetryMissingError } from './runtime/telemetry.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
 import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
@@ -88,11 +91,13 @@ const EXPECTED = [
   MetricsPortError,
   NoPostgresError,
   OtherIntermediateError,
+  RetiredAccountError,
   OtherMasterSecretError,
   OtherRecordsError,
   OtherSandboxChainError,
   SchemaMismatchError,
   ScreeningListError,
+  TelemetryMissingError,
 ];
 
 if (import.meta.main) await runGateway(systemWorld);
@@ -114,7 +119,7 @@ export async function runGateway(world: World): Promise<void> {
   }
   for (const text of misspelt) process.stderr.write(`Warning: ${text}\n`);
   const stopAsked = stopSignal();
-  const stop = await start(read.config, world).catch(refuse);
+  const stop = await start({ config: read.config, environment }, world).catch(refuse);
   await stopAsked;
   systemWorld.timers.after(drainTimeMs(read.config) + STOP_MS, () => process.exit(1));
   await stop();
@@ -130,7 +135,7 @@ function ownEnvironment(): ReturnType<typeof readEnvironment> {
 }
 
 /** Starts all parts. The returned function stops them in reverse order. */
-async function start(config: Config, world: World): Promise<() => Promise<void>> {
+async function start(settings: Settings, world: World): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
     for (const down of downs.splice(0).reverse()) {
@@ -143,7 +148,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
     }
   };
   try {
-    await startParts({ config, ownWorld: world }, (down) => downs.push(down));
+    await startParts({ ...settings, machine: world }, (down) => downs.push(down));
     return stop;
   } catch (error) {
     await stop();
@@ -151,10 +156,16 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
   }
 }
 
+/** The settings of the node, and the environment that they were read from. */
+interface Settings {
+  readonly config: Config;
+  readonly environment: ReturnType<typeof readEnvironment>;
+}
+
 type OnStop = (down: () => Promise<void> | void) => void;
 
 async function startParts(
-  { config: given, ownWorld }: { config: Config; ownWorld: World },
+  { config: given, environment, machine }: Settings & { readonly machine: World },
   onStop: OnStop,
 ): Promise<void> {
   const isEmbedded = given.databaseUrl === undefined;
@@ -164,6 +175,10 @@ async function startParts(
   crashOnSurprise((error, text) => log.fatal({ err: error }, text));
 
   for (const { name, message } of productionRisks(given)) log.warn({ risk: name }, message);
+
+  const telemetry = await openTraces(given, log);
+  onStop(() => telemetry?.stop());
+  const ownWorld: World = { ...machine, tracing: telemetry?.tracing };
 
   const ownChain = startOwnChain({ config: given, world: ownWorld, log }, onStop);
   const url = await openServer({ config: given, world: ownWorld, log }, onStop);
@@ -177,6 +192,7 @@ async function startParts(
     log,
     baseClock: steadyClock,
     machineClock: ownWorld.clock,
+    tracing: ownWorld.tracing,
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
@@ -209,6 +225,7 @@ async function startParts(
     sandbox: sandbox?.shop,
     testClock: sandbox?.testClock,
     rehearse: sandbox?.rehearse,
+    examine: () => examineGateway({ config, environment, world: machine }),
     rates: openRates(base, networks, onStop),
     screening: await openScreening(base, onStop),
   });
@@ -233,6 +250,8 @@ async function startParts(
     if (isApi) await world.timers.sleep(drainTimeMs(config));
   });
   log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
+  // The first start of an installation fills the cache here, as a node that is killed writes nothing at its end.
+  flushCompileCache();
 
   if (sandbox === undefined || !isApi) return;
   await Promise.race([chains.firstCheck, world.timers.sleep(FIRST_CHECK_MS)]);
@@ -262,7 +281,8 @@ async function openServer(
   onStop: OnStop,
 ): Promise<string> {
   if (config.databaseUrl !== undefined) {
-    await migrate({ log }, config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl);
+    const url = config.databaseMigrateUrl ?? config.databaseDirectUrl ?? config.databaseUrl;
+    await migrate({ log }, url, config.newerSchema);
     return config.databaseUrl;
   }
   const embedded = await startEmbeddedPostgres({ world, log }, { dir: join(config.home, 'postgres') });

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { findGenesis } from './actions/records/find-genesis.ts';
@@ -14,6 +15,8 @@ import { createExchange, type Exchange } from './guarded-http/exchange.ts';
 import { followRates } from './rates/follow-rates.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { sandboxRates } from './rates/sandbox-rates.ts';
+import { steadyClock } from './runtime/system-world.ts';
+import { openTelemetry, type Telemetry } from './runtime/telemetry.ts';
 import type { Log } from './runtime/world.ts';
 import { SANDBOX_NETWORK } from './sandbox/sandbox-network.ts';
 import { followScreeningList } from './screening/follow-list.ts';
@@ -114,4 +117,11 @@ export async function openScreening(base: Base, onStop: OnStop): Promise<Screeni
   });
   onStop(() => screening.stop());
   return screening;
+}
+
+/** The packages for traces are loaded by a node with a receiver alone. */
+export async function openTraces(config: Config, log: Log): Promise<Telemetry | undefined> {
+  const { otlpEndpoint: endpoint, otlpHeaders: headers = {}, tracesShare: share, traceService: service } = config;
+  if (endpoint === undefined) return undefined;
+  return openTelemetry({ endpoint, headers, share, service, node: hostname(), log, clock: steadyClock });
 }

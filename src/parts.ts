@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptRows } from './actions/outgoing/order/adopt-rows.ts';
 import { signingKeysOf } from './actions/outgoing/refund/signed/signing-keys.ts';
+import { shareExamination } from './actions/oversight/doctor/share-examination.ts';
 import { rememberAccounts } from './actions/own-accounts.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
@@ -10,6 +11,7 @@ import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
 import { createPaymentMover } from './actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
+import { tracedPayments } from './actions/paying/traced-payments.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
 import { createRequestRecorder } from './actions/record-requests.ts';
@@ -21,6 +23,7 @@ import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
 import { openSubjectKeys, type SubjectKeyDeps } from './actions/subject-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { RegistryDeps } from './chains/registry.ts';
+import type { Diagnosis } from './domain/doctor/diagnosis.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
@@ -81,11 +84,14 @@ export interface PartsInput {
   readonly testClock?: HttpDeps['testClock'];
   /** Produces the outcomes that sandbox payments ask for. */
   readonly rehearse?: ((deps: RehearsalDeps) => Rehearsal) | undefined;
+  /** Examines the gateway with the settings of this node. */
+  readonly examine?: () => Promise<Diagnosis>;
   /** Milliseconds by which the machine's clock is ahead of the database's clock; 0 by default. */
   readonly clockOffMs?: () => number;
 }
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
+const noExamination = () => Promise.reject(new Error('This node was opened without its settings.'));
 
 /** Creates, on an open database, everything that lives as long as the node. */
 export async function createParts(input: PartsInput) {
@@ -94,6 +100,7 @@ export async function createParts(input: PartsInput) {
   const subjectKeys = await openSubjectKeys(input, { needsAll: false });
   const { registry } = input.config;
   const records = input.records ?? createRecordMemory({ ...input, registry });
+  const { examine = noExamination } = input;
   const base = { ...input, registry, records, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
   await adoptRows(base);
   await rememberAccounts(base);
@@ -115,6 +122,7 @@ export async function createParts(input: PartsInput) {
     standing: createRecordStanding(),
     feed,
     press,
+    examine: shareExamination({ clock: unshiftedWorld(base.world).clock, examine }),
     site: siteOf(base.config.publicUrl),
     stop() {
       for (const cache of Object.values(caches)) cache.stop();
@@ -237,8 +245,10 @@ function createPayments(base: Base, feed: EventFeed) {
   const { config } = base;
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   return {
-    createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base, payerLimits),
+    ...tracedPayments(base.world.tracing, {
+      createPayment: createPaymentCreator(base),
+      movePayment: createPaymentMover(base, payerLimits),
+    }),
     payerLimits,
     deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
     readPayment: createPaymentReader({ ...base, feed }, findPayments),

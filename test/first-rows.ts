@@ -5,11 +5,14 @@
 export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
   // Pages by a key: the caller goes on behind the last row, until there is none.
   page: [
+    'chain/account-states: lockAllAccountStates',
     'chain/deposit-places: listPlaces',
     'chain/deposit-places: listWaitingAt',
     'chain/deposit-places: lockReleasedPlaces',
     'chain/deposits: lockAllDeposits',
     'chain/own-accounts: lockAllOwnAccounts',
+    'chain/prunable: clearFinalBytes',
+    'chain/prunable: deleteRefusedEvents',
     'mail/mails: lockWaitingLinks',
     'money/book-export: listExported',
     'money/books: findUnsealed',
@@ -42,6 +45,7 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
     'chain/attempt-history: findSeenEvents',
     'chain/sent-items: findOldestSent',
     'events/events: findNewestEvents',
+    'money/account-rest: countAccountRest',
     'money/late-money: findLateMoneyOf',
     'money/late-money: listLateMoney',
     'money/outgoing: findPayoutsOf',

@@ -27,7 +27,7 @@ export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 export { TEST_SECRET };
 
 export interface TestGatewayInput
-  extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox' | 'rehearse'> {
+  extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox' | 'rehearse' | 'examine'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
@@ -60,6 +60,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     log,
     baseClock: ownWorld.clock,
     machineClock: ownWorld.clock,
+    tracing: ownWorld.tracing,
   });
   const { db, listDb, clockOffMs } = database;
   const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
@@ -90,6 +91,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     sandbox,
     testClock,
     rehearse,
+    ...(input.examine && { examine: input.examine }),
     ...(input.isOnDatabaseTime && { clockOffMs }),
   });
   // Events are placed in real time, even with a manual clock.

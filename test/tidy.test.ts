@@ -289,6 +289,7 @@ const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
   'src/store/parties/merchants.ts': 'a search in names',
   'src/store/payments/payment-filter.ts': 'the expression of an index, and references',
   'src/store/plumbing/address-key.ts': 'the rule of the families in SQL',
+  'src/store/plumbing/traced-statements.ts': 'a word of SQL',
 };
 
 /** Where a source folds letter case, or measures text as an address or a hash. Comments may have examples. */
@@ -773,6 +774,16 @@ describe('the house', () => {
     migrations.forEach((name, index) => {
       assert.match(name, new RegExp(`^migrations/${String(index + 1).padStart(4, '0')}_[a-z_]+\\.sql$`));
     });
+  });
+
+  it('says in CHANGELOG.md what each version changes and what operators do, this one included', () => {
+    const { version } = JSON.parse(read('package.json'));
+    const sections = read('CHANGELOG.md').split(/^## /m).slice(1);
+    const versions = sections.map((section) => section.split('\n')[0]);
+    assert.equal(versions[0], version, 'the newest section is that of package.json');
+    assert.equal(new Set(versions).size, versions.length);
+    const silent = sections.slice(0, -1).filter((section) => !/^\*\*Operators\*\*\n\n- /m.test(section));
+    assert.deepEqual(silent, []);
   });
 
   it('has a test for everything that the threat model calls impossible', () => {

@@ -4,6 +4,7 @@ import { ACCOUNTS, INTERMEDIATE } from '../domain/books.ts';
 import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
+import type { AccountState } from '../store/chain/account-states.ts';
 import {
   insertOwnAccounts,
   listOwnAccounts,
@@ -16,6 +17,7 @@ import { nameFloatAccounts } from '../store/money/floats.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
+import { isRetired, readAccountStates } from './account-states.ts';
 import { createAlarms } from './alarms.ts';
 import { type CommandDeps, command } from './command.ts';
 import { type Pages, renewMacs } from './renew-macs.ts';
@@ -35,11 +37,17 @@ export class OtherIntermediateError extends Error {
     super(
       `INTERMEDIATE_ACCOUNT on ${network} is ${configured}, and the books hold money on ${stored}: ${held.join(', ')}. ` +
         `Configure ${stored} again and empty it: register destinations of the merchants, to which held money is paid out, and run ` +
-        'till float return and till strays return; till books balances shows the rest. If the money was moved by hand, or the ' +
+        'till float return and till strays return; till books balances shows the rest. Or keep its key in OTHER_INTERMEDIATE_KEYS and ' +
+        `run till accounts rotate ${network}:${configured}: then it is emptied in operation. If the money was moved by hand, or the ` +
         `database was restored from a backup older than the change, run till accounts adopt ${network}:${configured}.`,
     );
     this.name = 'OtherIntermediateError';
   }
+}
+
+/** The settings name an account that an operator has retired. */
+export class RetiredAccountError extends Error {
+  override readonly name = 'RetiredAccountError';
 }
 
 interface OtherIntermediate {
@@ -57,36 +65,58 @@ interface ReadDeps extends RowKeyDeps {
 /** All accounts of ours on a network: the configured ones and all earlier ones. */
 export async function ownAccounts({ db, rowKeys }: ReadDeps, connected: ConnectedChain): Promise<string[]> {
   const stored = await storedAccounts(db.sql, { rowKeys }, connected.chain.network.chainId);
-  return unique([...configuredAccounts(connected), ...stored]).map(({ address }) => address);
+  return unique([...knownAccounts(connected), ...stored]).map(({ address }) => address);
 }
 
-/** The accounts that have ever held money of the books on a network. */
+/** The accounts that have ever held money of the books on a network, or will: the configured ones and all earlier ones. */
 export async function intermediateAccounts({ db, rowKeys }: ReadDeps, connected: ConnectedChain): Promise<string[]> {
   const stored = await storedAccounts(db.sql, { rowKeys }, connected.chain.network.chainId);
-  const all = [...configuredAccounts(connected), ...stored].filter(({ kind }) => kind === 'intermediate');
+  const all = [...knownAccounts(connected), ...stored].filter(({ kind }) => kind === 'intermediate');
   return unique(all).map(({ address }) => address);
 }
 
-/** The stored accounts of a network. Rows without a valid MAC are ignored. */
-export async function storedAccounts(db: Reader, deps: RowKeyDeps, network: string): Promise<OwnAccount[]> {
+/**
+ * The stored accounts of a network: those that nodes have used, after those that an operator has added for later use. Rows without a
+ * valid MAC are ignored.
+ */
+export async function storedAccounts(
+  db: Reader,
+  deps: RowKeyDeps,
+  network: string,
+): Promise<Omit<OwnAccount, 'mac'>[]> {
+  const [used, decided] = await Promise.all([usedAccounts(db, deps, network), readAccountStates(db, deps, network)]);
+  return [...decided, ...used];
+}
+
+/** The accounts that nodes have used, and that operators have put in force. The last intermediate account is the one in force. */
+export async function usedAccounts(db: Reader, deps: RowKeyDeps, network: string): Promise<OwnAccount[]> {
   return (await listOwnAccounts(db, network)).filter((row) => isOwnAccount(deps, row));
 }
 
 /** The intermediate account of a network that was stored last. */
 export async function intermediateInForce(db: Reader, deps: RowKeyDeps, network: string): Promise<string | undefined> {
-  return lastIntermediate(await storedAccounts(db, deps, network))?.address;
+  return lastIntermediate(await usedAccounts(db, deps, network))?.address;
 }
 
-/** Stores the configured accounts. Throws if another intermediate account holds money of the books. */
+/**
+ * Stores the configured accounts. Throws if another intermediate account holds money of the books. While a rotation is under way
+ * some nodes have the settings of before: such a node starts if it has the keys of both accounts, and changes nothing.
+ */
 export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
     await command(deps, async (tx, now) => {
       await lockName(tx, TABLE);
-      const stored = await storedAccounts(tx, deps, connected.chain.network.chainId);
-      await refuseOther(tx, connected, stored);
+      const { chainId: network } = connected.chain.network;
+      const stored = await usedAccounts(tx, deps, network);
+      const isBefore = isBeforeRotation(connected, stored);
+      const states = await readAccountStates(tx, deps, network);
+      refuseRetired(connected, states);
+      if (!isBefore) await refuseOther(tx, connected, stored);
       const account = lastIntermediate(stored)?.address ?? connected.intermediateAccount;
-      await nameFloatAccounts(tx, { network: connected.chain.network.chainId, account });
-      const news = configuredAccounts(connected).filter((each) => !isInForce(each, stored));
+      await nameFloatAccounts(tx, { network, account });
+      const news = configuredAccounts(connected).filter(
+        (each) => !isInForce(each, stored) && !(isBefore && each.kind === 'intermediate'),
+      );
       await insertOwnAccounts(
         tx,
         news.map((each) => withMac(deps, { ...each, since: now })),
@@ -105,21 +135,35 @@ export function adoptAccount(
 ): Promise<void> {
   return command(deps, async (tx, now) => {
     await lockName(tx, TABLE);
-    const stored = await storedAccounts(tx, deps, network);
-    const adopted = { network, address, kind: 'intermediate' } as const;
-    if (isInForce(adopted, stored)) {
-      throw new ApiError('invalid_state', `${address} is the intermediate account of ${network} already.`);
-    }
-    await insertOwnAccounts(tx, [withMac(deps, { ...adopted, since: now })]);
-    const before = lastIntermediate(stored)?.address ?? null;
-    await appendAudit(tx, {
-      at: now,
-      actor,
-      action: 'account.adopted',
-      subject: network,
-      detail: { before, after: address },
-    });
+    await putInForce(tx, deps, { network, address, actor, action: 'account.adopted' }, now);
   });
+}
+
+/** Makes an account the intermediate account of its network. The caller has locked the accounts with `lockAccounts`. */
+export async function putInForce(
+  tx: Tx,
+  deps: RowKeyDeps,
+  {
+    network,
+    address,
+    actor,
+    action,
+  }: { readonly network: string; readonly address: string; readonly actor: string; readonly action: string },
+  at: Date,
+): Promise<void> {
+  const stored = await usedAccounts(tx, deps, network);
+  const account = { network, address, kind: 'intermediate' } as const;
+  if (isInForce(account, stored)) {
+    throw new ApiError('invalid_state', `${address} is the intermediate account of ${network} already.`);
+  }
+  await insertOwnAccounts(tx, [withMac(deps, { ...account, since: at })]);
+  const before = lastIntermediate(stored)?.address ?? null;
+  await appendAudit(tx, { at, actor, action, subject: network, detail: { before, after: address } });
+}
+
+/** One change of our accounts at a time. Nodes that start wait for it, too. */
+export function lockAccounts(tx: Tx): Promise<void> {
+  return lockName(tx, TABLE);
 }
 
 export function renewAccountMacs(
@@ -153,6 +197,27 @@ export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly l
   };
 }
 
+/** True if an operator has rotated the account, and these settings are of before. Both keys are there, so no money is stranded. */
+function isBeforeRotation(connected: ConnectedChain, stored: readonly OwnAccount[]): boolean {
+  const { chain, intermediateAccount: configured, intermediateSigner, otherIntermediates = [] } = connected;
+  const { chainId } = chain.network;
+  const last = lastIntermediate(stored)?.address ?? configured;
+  return (
+    !isSameAddress(chainId, last, configured) &&
+    intermediateSigner !== undefined &&
+    otherIntermediates.some(({ address }) => isSameAddress(chainId, address, last)) &&
+    stored.some(({ kind, address }) => kind === 'intermediate' && isSameAddress(chainId, address, configured))
+  );
+}
+
+function refuseRetired({ chain, intermediateAccount: address }: ConnectedChain, states: readonly AccountState[]): void {
+  if (!isRetired(states, { address, kind: 'intermediate' })) return;
+  const { chainId: network } = chain.network;
+  throw new RetiredAccountError(
+    `INTERMEDIATE_ACCOUNT on ${network} is ${address}, which is retired. Run till accounts add intermediate ${network}:${address}, or set another account.`,
+  );
+}
+
 async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly OwnAccount[]): Promise<void> {
   const { chain, intermediateAccount: configured } = connected;
   const network = chain.network.chainId;
@@ -169,6 +234,16 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
     configured,
     held: held.map(({ account, asset, units }) => `${units} of ${asset} in ${account}`),
   });
+}
+
+/** The configured accounts, with the further intermediate accounts. */
+function knownAccounts(connected: ConnectedChain) {
+  const network = connected.chain.network.chainId;
+  const others = connected.otherIntermediates ?? [];
+  return [
+    ...configuredAccounts(connected),
+    ...others.map(({ address }) => ({ network, address, kind: 'intermediate' as const })),
+  ];
 }
 
 type StoredAs = Pick<OwnAccount, 'network' | 'address' | 'kind'>;

@@ -11,10 +11,30 @@ export interface ConnectedChain {
   readonly intermediateAccount: string;
   /** Without a signer, the money of the intermediate account stays there. */
   readonly intermediateSigner?: Signer | undefined;
+  /**
+   * The signers of further intermediate accounts: the next one, and earlier ones, whose money still moves. Deposit addresses name an
+   * earlier account for ever.
+   */
+  readonly otherIntermediates?: readonly Signer[];
   /** CAIP-19 ids of the assets that are payable now: known, and confirmed by the last check of the chain. */
   payable(): readonly string[];
   /** The problems found by the last check, in sentences for the operator. */
   problems(): readonly string[];
+}
+
+/** True for the intermediate account, and for every further one whose key is configured. */
+export function isIntermediate({ intermediateAccount, otherIntermediates = [] }: ConnectedChain, address: string) {
+  return address === intermediateAccount || otherIntermediates.some((other) => other.address === address);
+}
+
+/** The signer of an intermediate account. Undefined if its key is not configured. */
+export function intermediateSignerAt(
+  { intermediateAccount, intermediateSigner, otherIntermediates = [] }: ConnectedChain,
+  address: string,
+): Signer | undefined {
+  return address === intermediateAccount
+    ? intermediateSigner
+    : otherIntermediates.find((other) => other.address === address);
 }
 
 export interface Chains {

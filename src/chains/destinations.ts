@@ -1,5 +1,5 @@
 import type { Account } from '../domain/caip.ts';
-import type { Chains } from './chains.ts';
+import { type Chains, isIntermediate } from './chains.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
 import { assetsOf, type RegistryDeps } from './registry.ts';
@@ -25,7 +25,8 @@ export function destinationProblem(
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';
   const connected = chains.find(chainId);
   const isOurs =
-    connected?.intermediateAccount === address || connected?.relayers.some((relayer) => relayer.address === address);
+    connected !== undefined &&
+    (isIntermediate(connected, address) || connected.relayers.some((relayer) => relayer.address === address));
   if (isOurs) return "must not be the operator's own account";
   return undefined;
 }

@@ -5,8 +5,10 @@ import { runningSandboxChain } from '../sandbox/chain-process.ts';
 import { chainTerms, type NetworkInUse, needsOwnChain, networksInUse } from '../settings/chains.ts';
 import type { Context } from './connect.ts';
 
+type ChainsContext = Pick<Context, 'config' | 'world' | 'log'>;
+
 /** The configured networks. Without any, the sandbox chain of a gateway that runs on this machine. */
-export async function configuredNetworks({ config }: Context): Promise<NetworkInUse[]> {
+export async function configuredNetworks({ config }: Pick<Context, 'config'>): Promise<NetworkInUse[]> {
   const sandbox = needsOwnChain(config) ? await runningSandboxChain(join(config.home, 'chain')) : undefined;
   if (needsOwnChain(config) && sandbox === undefined) {
     throw new ApiError(
@@ -18,17 +20,17 @@ export async function configuredNetworks({ config }: Context): Promise<NetworkIn
 }
 
 /** Runs the work with the networks and their accounts. They are not checked first: a command makes only the calls it needs. */
-export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
+export async function withChains<T>(context: ChainsContext, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await configuredNetworks(context), work);
 }
 
 /** Like `withChains`, for commands that also work without a network. */
-export async function withKnownChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
+export async function withKnownChains<T>(context: ChainsContext, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await knownNetworks(context), work);
 }
 
 /** The configured networks; none if there are none. */
-export function knownNetworks(context: Context): Promise<NetworkInUse[]> {
+export function knownNetworks(context: ChainsContext): Promise<NetworkInUse[]> {
   return configuredNetworks(context).catch((error: unknown) => {
     if (error instanceof ApiError) return [];
     throw error;
@@ -36,7 +38,7 @@ export function knownNetworks(context: Context): Promise<NetworkInUse[]> {
 }
 
 async function withNetworks<T>(
-  context: Context,
+  context: ChainsContext,
   networks: readonly NetworkInUse[],
   work: (chains: Chains) => Promise<T>,
 ): Promise<T> {

@@ -21,6 +21,7 @@ import { networkCommands } from './network-commands.ts';
 import { partnerCommands } from './partner-commands.ts';
 import { payerCommands } from './payer-commands.ts';
 import { peopleCommands } from './people-commands.ts';
+import { pruneCommands } from './prune-commands.ts';
 import { rateCommands } from './rate-commands.ts';
 import { reconcileCommands } from './reconcile-commands.ts';
 import { recordCommands } from './record-commands.ts';
@@ -89,6 +90,7 @@ export const COMMANDS: readonly Command[] = [
   ...listenCommands,
   ...initCommands,
   ...doctorCommands,
+  ...pruneCommands,
   ...systemCommands,
   ...triggerCommands,
 ];

@@ -58,7 +58,7 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
   try {
     if (connection.isOurs) await migrate(context, connection.url);
     return await onPool(connection, async (db) => {
-      if (!connection.isOurs) await requireMigrated(db);
+      if (!connection.isOurs) await requireMigrated(context, db);
       return work({ ...context, registry: context.config.registry, db, world: await worldOf(context, db) });
     });
   } finally {
@@ -158,8 +158,8 @@ async function startOurs(
   }
 }
 
-export async function requireMigrated(db: Database): Promise<void> {
-  const { missing } = await migrationState(db.sql);
+export async function requireMigrated({ config }: Pick<Context, 'config'>, db: Database): Promise<void> {
+  const { missing } = await migrationState(db.sql, config.newerSchema);
   if (missing.length === 0) return;
   throw new ApiError(
     'invalid_state',

@@ -15,7 +15,7 @@ const roles = command({
     const { migrateUrl } = connection;
     try {
       await onPool({ ...connection, url: migrateUrl }, async (db) => {
-        await requireMigrated(db);
+        await requireMigrated(context, db);
         await setDatabaseRoles(
           { ...context, registry: context.config.registry, db },
           { actor: operatorOf(context.config), migrateUrl },

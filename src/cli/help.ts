@@ -35,6 +35,7 @@ function overview(): string {
       ['1', 'refused or failed'],
       ['2', 'wrong usage or configuration'],
     ]),
+    'The version of this program: `npm run till -- --version`.',
     'For programs: `npm run --silent till -- … --json` keeps npm from printing lines of its own.',
   ]);
 }

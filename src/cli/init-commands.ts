@@ -5,7 +5,7 @@ import { type EnvValues, readEnvText, unsetIn } from '../settings/env-file.ts';
 import { ENV_FILE } from '../settings/environment.ts';
 import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
-import { QUIET } from './doctor-commands.ts';
+import { QUIET } from './examine-gateway.ts';
 import { readAnswers, readAnswersFile, refusal } from './init/answers-file.ts';
 import { type Asked, type Asker, askAll } from './init/ask-all.ts';
 import { finish } from './init/finish.ts';

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { isOwnAccountState, renewAccountStateMacs } from '../actions/account-states.ts';
 import { signHeads } from '../actions/books/heads.ts';
 import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
 import { openReceiptKey, refuseOtherSecret, type SecretDeps } from '../actions/open-receipt-key.ts';
@@ -64,6 +65,7 @@ const rotate = databaseCommand({
       deposits: await renewDepositMacs(pages, keys, (row) => isLost || isOwnDeposit(keys, row)),
       releases: await renewReleaseMacs(pages, keys, (row) => isLost || isOwnRelease(keys, row)),
       accounts: await renewAccountMacs(pages, keys, (row) => isLost || isOwnAccount(keys, row)),
+      accountStates: await renewAccountStateMacs(pages, keys, (row) => isLost || isOwnAccountState(keys, row)),
       history: await renewHistory(pages, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(pages, keys, (row) => isLost || isOwnKey(keys, row)),
       people: await renewPersonMacs(pages, keys, (row) => isLost || isOwnPerson(keys, row)),

@@ -34,12 +34,13 @@ export const migrateDatabase = command({
   summary: 'Bring the database schema up to this version. Data stays; there is no way back.',
   examples: ['migrate'],
   run: async (context) => {
+    const { newerSchema } = context.config;
     const shared = await connect(context);
     const connection = { ...shared, url: shared.migrateUrl };
     try {
-      const before = await applied(connection);
-      await migrate(context, connection.url);
-      const news = (await applied(connection)).slice(before.length);
+      const before = await applied(connection, newerSchema);
+      await migrate(context, connection.url, newerSchema);
+      const news = (await applied(connection, newerSchema)).slice(before.length);
       const migrated = { actor: operatorOf(context.config), before: before.at(-1), applied: news };
       if (news.length > 0)
         await onPool(connection, (db) =>
@@ -69,8 +70,8 @@ const config = command({
 
 export const systemCommands: readonly Command[] = [alerts, migrateDatabase, config];
 
-async function applied(connection: Connection): Promise<string[]> {
-  return (await onPool(connection, (db) => migrationState(db.sql))).applied;
+async function applied(connection: Connection, newest: string | undefined): Promise<string[]> {
+  return (await onPool(connection, (db) => migrationState(db.sql, newest))).applied;
 }
 
 function unset(env: string): string {

@@ -1,6 +1,7 @@
 import { builtInRegistry } from '../chains/registry.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
+import { programVersion } from '../runtime/own-package.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { Clock, World } from '../runtime/world.ts';
 import { EnvironmentFileError, readEnvironment } from '../settings/environment.ts';
@@ -57,6 +58,7 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
 }
 
 async function execute(argv: readonly string[], io: Io, secrets: string[]): Promise<Output> {
+  if (argv[0] === '--version') return { json: { version: programVersion() }, text: programVersion() };
   const world = io.world ?? { ...systemWorld, clock: io.machineClock ?? systemWorld.clock };
   const read = readConfig(io.env);
   // Help and problems of the command line come first, also if the settings are wrong.

@@ -1,6 +1,7 @@
 /** Every alert. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares the two. */
 export const ALERT_NAMES = [
   'account_refused',
+  'approval_missing',
   'asset_left_out',
   'asset_switched_off',
   'audit_failing',

@@ -1,5 +1,13 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
+import { preparedKey } from './prepared-key.ts';
 
 const MAC_BYTES = 16;
 const MAX_LENGTH = 1024;
@@ -47,10 +55,22 @@ export function openCursor(keys: KeyRing, query: string, cursor: string): readon
   return undefined;
 }
 
-function encryptionKey(key: Uint8Array): Buffer {
-  return createHmac('sha256', key).update('encryption').digest();
+const encryptionKeys = new WeakMap<Uint8Array, KeyObject>();
+
+function encryptionKey(key: Uint8Array): KeyObject {
+  let derived = encryptionKeys.get(key);
+  if (derived === undefined) {
+    derived = createSecretKey(createHmac('sha256', preparedKey(key)).update('encryption').digest());
+    encryptionKeys.set(key, derived);
+  }
+  return derived;
 }
 
 function mac(key: Uint8Array, query: string, payload: Uint8Array): Buffer {
-  return createHmac('sha256', key).update(query).update('\0').update(payload).digest().subarray(0, MAC_BYTES);
+  return createHmac('sha256', preparedKey(key))
+    .update(query)
+    .update('\0')
+    .update(payload)
+    .digest()
+    .subarray(0, MAC_BYTES);
 }

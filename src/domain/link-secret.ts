@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
+import { preparedKey } from './prepared-key.ts';
 
 /** The length of the secret part of a URL. The secret is a MAC of the rest of the URL, so only the gateway can compute it. */
 const SECRET_BYTES = 16;
@@ -16,5 +17,5 @@ export function isLinkSecret(keys: KeyRing, text: string, secret: string): boole
 }
 
 function mac(key: Uint8Array, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest().subarray(0, SECRET_BYTES);
+  return createHmac('sha256', preparedKey(key)).update(text).digest().subarray(0, SECRET_BYTES);
 }

@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, createHmac, hash } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import { isSignatureForm, parseTransactionId } from './addresses/families.ts';
 import type { Item, ItemMethod, PayMethod } from './item.ts';
 import type { KeyRing } from './key-ring.ts';
+import { preparedKey } from './prepared-key.ts';
 
 /**
  * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option contains
@@ -111,11 +112,11 @@ type Sealed = [
 const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
 
 /** Each payment has its own key, so an id opens for no other payment, and one key is used with few random nonces. */
-function keyOfPayment(key: Uint8Array, paymentId: string): Uint8Array {
-  return createHmac('sha256', key).update(paymentId).digest();
+function keyOfPayment(key: Uint8Array, paymentId: string): KeyObject {
+  return createSecretKey(createHmac('sha256', preparedKey(key)).update(paymentId).digest());
 }
 
-function decrypt(key: Uint8Array, bytes: Buffer): string | undefined {
+function decrypt(key: KeyObject, bytes: Buffer): string | undefined {
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, OPTION_NONCE_BYTES));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   try {

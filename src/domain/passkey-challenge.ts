@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
+import { preparedKey } from './prepared-key.ts';
 
 /**
  * A challenge for a passkey: its end, random bytes, and a MAC over both and the use. The MAC makes storage unnecessary for
@@ -46,7 +47,7 @@ export function openChallenge(keys: KeyRing, use: ChallengeUse, text: string, no
 }
 
 function mac(key: Uint8Array, { purpose, subject }: ChallengeUse, head: Uint8Array): Buffer {
-  return createHmac('sha256', key)
+  return createHmac('sha256', preparedKey(key))
     .update(JSON.stringify([purpose, subject]))
     .update(head)
     .digest()

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
+import { preparedKey } from './prepared-key.ts';
 
 /** The fields of a row that decide about money, as text. */
 export type MacFields = Readonly<Record<string, string | null>>;
@@ -21,7 +22,7 @@ export function isRowMac(keys: KeyRing, table: string, fields: MacFields, text: 
 /** The text has one spelling: fields in alphabetical order, as JSON. */
 function mac(key: Uint8Array, table: string, fields: MacFields): Buffer {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHmac('sha256', key)
+  return createHmac('sha256', preparedKey(key))
     .update(JSON.stringify([table, sorted]))
     .digest();
 }

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto';
 import { idBytes, subjectFromBytes } from './ids.ts';
 import type { KeyRing } from './key-ring.ts';
 
@@ -58,16 +65,34 @@ export function possibleIds(keys: KeyRing, half: string): string[] {
   return keys.map((key) => subjectFromBytes(decrypt(key, half)));
 }
 
+interface Halves {
+  readonly encryption: KeyObject;
+  readonly authentication: KeyObject;
+}
+
+/** By key. Preparing a key takes longer than using it: see `preparedKey`. */
+const halves = new WeakMap<Uint8Array, Halves>();
+
+function halvesOf(key: Uint8Array): Halves {
+  let found = halves.get(key);
+  if (found === undefined) {
+    const [encryption, authentication] = [key.subarray(0, HALF_BYTES), key.subarray(HALF_BYTES)];
+    found = { encryption: createSecretKey(encryption), authentication: createSecretKey(authentication) };
+    halves.set(key, found);
+  }
+  return found;
+}
+
 function encrypt(key: Uint8Array, id: string): string {
-  const cipher = createCipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(false);
+  const cipher = createCipheriv(CIPHER, halvesOf(key).encryption, null).setAutoPadding(false);
   return cipher.update(idBytes(id)).toString('hex');
 }
 
 function decrypt(key: Uint8Array, half: string): Uint8Array {
-  const decipher = createDecipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(false);
+  const decipher = createDecipheriv(CIPHER, halvesOf(key).encryption, null).setAutoPadding(false);
   return decipher.update(Buffer.from(half, 'hex'));
 }
 
 function macOf(key: Uint8Array, half: string, terms: string): Buffer {
-  return createHmac('sha256', key.subarray(HALF_BYTES)).update(half).update(terms).digest().subarray(0, HALF_BYTES);
+  return createHmac('sha256', halvesOf(key).authentication).update(half).update(terms).digest().subarray(0, HALF_BYTES);
 }

@@ -9,6 +9,8 @@ export interface OutgoingFacts {
   readonly state: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'held';
   readonly sinceMs: number;
   readonly problem: string | null;
+  /** The reason for which the chain refuses the transfer at the moment, before it is sent. */
+  readonly refusal?: string | null | undefined;
   /** The freeze that stops the transfer, as a sentence without its full stop: `Every payout is frozen by operator: audit`. */
   readonly stop: string | undefined;
   /** True for a refund whose own money cannot be taken yet. No float is short then. */
@@ -87,13 +89,14 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
     });
   }
   return waitFor('refund', {
-    text: `Its refund of ${amount} is being sent. It ends with a final block that shows the transfer.`,
+    text: `Its refund of ${amount} is being sent. It ends with a final block that shows the transfer.${refusalText(facts)}`,
     partnerText: 'The refund is being sent.',
     sinceMs,
   });
 }
 
-function payoutWait({ amount, state, sinceMs, problem, stop, destination }: OutgoingFacts, nowMs: number): Wait {
+function payoutWait(facts: OutgoingFacts, nowMs: number): Wait {
+  const { amount, state, sinceMs, problem, stop, destination } = facts;
   if (stop !== undefined) {
     return waitFor('payout_stopped', {
       text: `Its net amount of ${amount} is held. ${stop}. \`till freezes\` shows it.`,
@@ -123,11 +126,26 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
     return waitFor('payout', { text, partnerText: 'The held money is not paid out yet.', sinceMs });
   }
   const failed = problem === null ? '' : ` The last try failed: ${problem}.`;
+  const hindered = refusalText(facts) || failed;
   return waitFor('payout', {
-    text: `Its net amount of ${amount} is being paid out to the merchant.${failed}`,
+    text: `Its net amount of ${amount} is being paid out to the merchant.${hindered}`,
     partnerText: 'The net amount is being paid out to the merchant.',
     sinceMs,
   });
+}
+
+/** The refusals that the operator can end. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  short_balance: 'the account that sends it holds too little',
+  short_allowance: 'the account that sends it has not approved the token for Permit2',
+  payer_blacklisted: 'the token blocks the account that sends it',
+  recipient_blacklisted: 'the token blocks its recipient',
+  paused: 'the token is paused',
+};
+
+function refusalText({ refusal }: OutgoingFacts): string {
+  const why = refusal == null ? undefined : REFUSALS[refusal];
+  return why === undefined ? '' : ` It cannot be carried out now: ${why}.`;
 }
 
 const PAYOUT_HOLDS: Readonly<Record<string, string>> = {

@@ -13,6 +13,7 @@ import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
 import { createRequestIds } from './entry/request-ids.ts';
 import { answerBrokenRequest, answerExpectation, refuseWithoutHost, SERVER_OPTIONS } from './entry/server-options.ts';
+import { traceRequests } from './entry/trace-requests.ts';
 import { errorSender, UNAVAILABLE } from './errors.ts';
 import { linkPageRoutes } from './links/link-page-routes.ts';
 import { describeApi } from './openapi.ts';
@@ -65,6 +66,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   app.setNotFoundHandler(() => {
     throw noSuchRoute();
   });
+  traceRequests(app, deps.world.tracing);
   const methods = followMethods(app);
   const isStopping = followStop(app, deps);
   const clock = unshifted(deps.world.clock);

@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
+import type { Examination } from '../actions/oversight/doctor/share-examination.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { DepositSettings } from '../actions/paying/deposit-assets.ts';
 import type { PayerLimits } from '../actions/paying/payer-places.ts';
@@ -119,6 +120,8 @@ export interface HttpDeps extends RegistryDeps {
   readonly rehearsal: Rehearsal;
   /** The clock that test keys can move. Undefined outside the sandbox. */
   readonly testClock?: TestClock | undefined;
+  /** Examines the whole gateway, as `till doctor` does, on connections of its own. */
+  readonly examine: () => Promise<Examination>;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
   /** Whether the records of networks of this node are in force. */

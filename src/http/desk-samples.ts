@@ -172,4 +172,32 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
       ],
     },
   },
+  'get /v1/operator/examination': {
+    answer: {
+      at: AT,
+      level: 'warning',
+      sections: [
+        {
+          check: 'database',
+          title: 'Database',
+          level: 'well',
+          facts: [{ name: 'PostgreSQL', value: '18.1' }],
+          findings: [],
+        },
+        {
+          check: 'clocks',
+          title: 'Clocks',
+          level: 'warning',
+          facts: [{ name: 'this machine', value: '12 s ahead of the database' }],
+          findings: [
+            {
+              level: 'warning',
+              message: 'The clock of this machine is 12 s ahead of the database.',
+              remedy: 'Let every machine follow the same time servers (NTP).',
+            },
+          ],
+        },
+      ],
+    },
+  },
 };

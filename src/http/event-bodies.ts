@@ -40,7 +40,7 @@ const MAX_READS = 50;
 const MAX_CONCURRENT = 2;
 
 export function createSubjectReader({ world, db }: { readonly world: World; readonly db: Database }): SubjectReader {
-  return createBatcher<readonly PlacedEvent[], EventSubjects>(world.timers, {
+  return createBatcher<readonly PlacedEvent[], EventSubjects>(world, {
     run: async (reads) => {
       const subjects = await findSubjects(db.sql, reads.flat());
       return reads.map(() => subjects);

@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import { programVersion } from '../runtime/own-package.ts';
 import type { HttpDeps } from './deps.ts';
 import { createGauges, type GaugeDeps } from './gauges.ts';
 import { createReadiness } from './readiness.ts';
@@ -30,7 +31,7 @@ export async function serveMetrics(
       const readiness = await check();
       sendJson(response, readiness.ready ? 200 : 503, readiness);
     },
-    '/health': async (response) => sendJson(response, 200, { status: 'ok' }),
+    '/health': async (response) => sendJson(response, 200, { status: 'ok', version: programVersion() }),
   };
   const server = createServer(async (request, response) => {
     const answer = request.method === 'GET' ? answers[request.url ?? ''] : undefined;

@@ -2,7 +2,7 @@ import type { Sample } from './sample.ts';
 
 export function systemSamples(asset: string): Readonly<Record<string, Sample>> {
   return {
-    'get /health': { answer: { status: 'ok' } },
+    'get /health': { answer: { status: 'ok', version: '0.2.0' } },
     'get /versions': { answer: { versions: [{ version: '2026-02-18', isPreview: false }], default: '2026-02-18' } },
     'get /ready': {
       answer: {

@@ -11,24 +11,27 @@ function controlled(input: Partial<BatcherInput<number, string>> = {}, timers: T
   const batches: number[][] = [];
   const running: { items: readonly number[]; end: (error?: Error) => void }[] = [];
   let most = 0;
-  const add = createBatcher<number, string>(timers, {
-    run: (items) =>
-      new Promise((resolve, reject) => {
-        batches.push([...items]);
-        const end = (error?: Error) => {
-          running.splice(running.indexOf(batch), 1);
-          if (error === undefined) resolve(items.map((item) => `done ${item}`));
-          else reject(error);
-        };
-        const batch = { items, end };
-        running.push(batch);
-        most = Math.max(most, running.length);
-      }),
-    maxItems: 4,
-    maxConcurrent: 1,
-    isItemsFault: () => false,
-    ...input,
-  });
+  const add = createBatcher<number, string>(
+    { timers },
+    {
+      run: (items) =>
+        new Promise((resolve, reject) => {
+          batches.push([...items]);
+          const end = (error?: Error) => {
+            running.splice(running.indexOf(batch), 1);
+            if (error === undefined) resolve(items.map((item) => `done ${item}`));
+            else reject(error);
+          };
+          const batch = { items, end };
+          running.push(batch);
+          most = Math.max(most, running.length);
+        }),
+      maxItems: 4,
+      maxConcurrent: 1,
+      isItemsFault: () => false,
+      ...input,
+    },
+  );
   return {
     add,
     batches,
@@ -109,7 +112,7 @@ describe('a batcher', () => {
 
   it('lets one bad item fail alone', async () => {
     const seen: number[][] = [];
-    const add = createBatcher<number, number>(systemWorld.timers, {
+    const add = createBatcher<number, number>(systemWorld, {
       run: async (items) => {
         seen.push([...items]);
         if (items.includes(13)) throw new RangeError('unlucky');
@@ -130,7 +133,7 @@ describe('a batcher', () => {
 
   it('passes an error on to each item alone when it is not the item’s fault after all', async () => {
     let calls = 0;
-    const add = createBatcher<number, number>(systemWorld.timers, {
+    const add = createBatcher<number, number>(systemWorld, {
       run: async () => {
         calls += 1;
         throw calls === 1 ? new RangeError('whose fault?') : new Error('the database is away');
@@ -148,7 +151,7 @@ describe('a batcher', () => {
   });
 
   it('survives work that throws before it begins', async () => {
-    const add = createBatcher<number, number>(systemWorld.timers, {
+    const add = createBatcher<number, number>(systemWorld, {
       run: () => {
         throw new Error('at once');
       },
@@ -201,7 +204,7 @@ describe('a batcher', () => {
         fc.record(bounds),
         async (items, { maxItems, maxConcurrent }) => {
           let running = 0;
-          const add = createBatcher<(typeof items)[number], number>(systemWorld.timers, {
+          const add = createBatcher<(typeof items)[number], number>(systemWorld, {
             run: async (batch) => {
               running += 1;
               assert.ok(running <= maxConcurrent && batch.length <= maxItems && batch.length > 0);

@@ -1,4 +1,5 @@
-import type { Timers } from './world.ts';
+import type { Tracing } from './tracing.ts';
+import type { Timers, World } from './world.ts';
 
 /** Runs many small items in few batches. Items that arrive while a batch runs form the next one; without load no item waits. */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
@@ -23,7 +24,31 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-export function createBatcher<Item, Result>(timers: Timers, input: BatcherInput<Item, Result>): Batcher<Item, Result> {
+export function createBatcher<Item, Result>(
+  { timers, tracing }: Pick<World, 'timers' | 'tracing'>,
+  input: BatcherInput<Item, Result>,
+): Batcher<Item, Result> {
+  return tracing === undefined ? batcherOf(timers, input) : tracedBatcher(timers, tracing, input);
+}
+
+/** Each batch runs in the span of its first item. Otherwise it would run in the span of whoever ended the batch before. */
+function tracedBatcher<Item, Result>(
+  timers: Timers,
+  tracing: Tracing,
+  input: BatcherInput<Item, Result>,
+): Batcher<Item, Result> {
+  type Held = { readonly item: Item; readonly within: ReturnType<Tracing['here']> };
+  const add = batcherOf<Held, Result>(timers, {
+    ...input,
+    run: (held) => {
+      const work = () => input.run(held.map(({ item }) => item));
+      return held[0]?.within(work) ?? work();
+    },
+  });
+  return (item) => add({ item, within: tracing.here() });
+}
+
+function batcherOf<Item, Result>(timers: Timers, input: BatcherInput<Item, Result>): Batcher<Item, Result> {
   const { turns = 1 } = input;
   const queue: Waiting<Item, Result>[] = [];
   let running = 0;

@@ -1,5 +1,6 @@
 import type { BaseLogger } from 'pino';
 import type { CrashPoint } from './crash-points.ts';
+import type { Tracing } from './tracing.ts';
 
 /**
  * Clock, timers and randomness, passed in by the composition root. No code below `main.ts` reads the machine's clock, sets a timer
@@ -13,6 +14,8 @@ export interface World {
   readonly busyMs?: () => number;
   /** Ends the process if this crash point was chosen. Only the crash harness sets this function. */
   readonly crashPoint?: (point: CrashPoint) => void;
+  /** Missing if no receiver of traces is configured. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Clock {

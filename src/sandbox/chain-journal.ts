@@ -89,24 +89,27 @@ async function readRecords(
 function writer(timers: Timers, file: FileHandle): ChainJournal {
   let broken: unknown;
   let last: Promise<void> = Promise.resolve();
-  const write = createBatcher<ChainRecord, void>(timers, {
-    maxItems: MAX_GROUP,
-    // One flush at a time, so that the order on disk is the order of the calls.
-    maxConcurrent: 1,
-    isItemsFault: () => false,
-    run: async (records) => {
-      // After a failed write the content of the disk is unknown, so all later writes fail.
-      if (broken !== undefined) throw broken;
-      try {
-        await file.appendFile(records.map(formatLine).join(''), 'latin1');
-        await file.datasync();
-      } catch (error) {
-        broken = error;
-        throw error;
-      }
-      return records.map(() => undefined);
+  const write = createBatcher<ChainRecord, void>(
+    { timers },
+    {
+      maxItems: MAX_GROUP,
+      // One flush at a time, so that the order on disk is the order of the calls.
+      maxConcurrent: 1,
+      isItemsFault: () => false,
+      run: async (records) => {
+        // After a failed write the content of the disk is unknown, so all later writes fail.
+        if (broken !== undefined) throw broken;
+        try {
+          await file.appendFile(records.map(formatLine).join(''), 'latin1');
+          await file.datasync();
+        } catch (error) {
+          broken = error;
+          throw error;
+        }
+        return records.map(() => undefined);
+      },
     },
-  });
+  );
   return {
     append: (record) => {
       const written = write(record);

@@ -49,7 +49,7 @@ const LISTS_EVERYBODY: NonNullable<Script['screening']> = {
 /** Prepares the outcomes before the confirmation. `stageOutcomes` carries out those after it. */
 export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   // Payments that are paid at the same time share one database query.
-  const readDetails = createBatcher<string, PaymentDetails>(deps.world.timers, {
+  const readDetails = createBatcher<string, PaymentDetails>(deps.world, {
     run: async (ids) => {
       const found = await findDetailsOf(deps.db.sql, ids);
       return ids.map((id) => found.get(id) ?? {});

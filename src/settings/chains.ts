@@ -66,6 +66,7 @@ export function chainTerms(
     feeAccount: accountOf(deps.config.feeAccount, network, SANDBOX_ACCOUNTS.feeAccount),
     intermediateAccount: accountOf(deps.config.intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate),
     intermediateSigner: intermediateSignerOf(deps, network),
+    otherIntermediates: otherIntermediatesOf(deps, network),
   }));
 }
 
@@ -96,6 +97,18 @@ export function intermediateSignerOf(deps: { config: Config; world: World }, net
     );
   }
   return signer;
+}
+
+/** Signers of further intermediate accounts. The present account is not among them. */
+function otherIntermediatesOf(deps: { config: Config; world: World }, network: Network): Signer[] {
+  const { otherIntermediateKeys, intermediateAccount } = deps.config;
+  const isOwn = network.chainId === SANDBOX_NETWORK;
+  const keys = isOwn
+    ? (otherIntermediateKeys?.on.get(SANDBOX_NETWORK) ?? [])
+    : (valueOn(otherIntermediateKeys, network.chainId) ?? []);
+  refuseWellKnown('OTHER_INTERMEDIATE_KEYS', keys, network);
+  const present = accountOf(intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate);
+  return keys.map((key) => signerOf(deps, network, key)).filter(({ address }) => address !== present);
 }
 
 function refuseWellKnown(env: string, keys: readonly string[], network: Network): void {

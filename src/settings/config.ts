@@ -1,37 +1,17 @@
 import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
-import {
-  addresses,
-  databaseUrl,
-  flag,
-  integer,
-  masterSecrets,
-  names,
-  oneOf,
-  origin,
-  path,
-  secret,
-  text,
-} from './kinds.ts';
+import { DATABASE_SETTINGS } from './database-settings.ts';
+import { INTERMEDIATE_SETTINGS } from './intermediate-settings.ts';
+import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, secret, text } from './kinds.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
-import {
-  account,
-  coins,
-  depths,
-  gas,
-  gwei,
-  httpUrl,
-  relayerKeys,
-  rpcUrls,
-  signingKey,
-  tokens,
-} from './network-kinds.ts';
+import { account, coins, depths, gas, gwei, httpUrl, relayerKeys, rpcUrls, tokens } from './network-kinds.ts';
 import { PAIRING_SETTINGS } from './pairing.ts';
 import { RISK_NAMES } from './production-risks.ts';
 import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
 import { type Setting, setting } from './setting.ts';
+import { TRACE_SETTINGS } from './trace-settings.ts';
 
 /** Every setting. `.env.example` and `docs/configuration.md` are generated from this table. */
 export const SETTINGS = {
@@ -52,34 +32,7 @@ export const SETTINGS = {
   ),
   ...PAIRING_SETTINGS,
   home: setting('TILL_HOME', path(), './.till', 'Folder for everything the sandbox keeps: database, keys, logs.'),
-  databaseUrl: setting(
-    'DATABASE_URL',
-    secret(databaseUrl()),
-    undefined,
-    'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it. It may name several hosts, `host1:5432,host2:5432`: nodes use the primary among them. Of its parameters, `sslmode`, `sslrootcert` and `connect_timeout` (seconds, 5 by default, 0 for none) have their usual meaning.',
-    'an embedded PostgreSQL under `TILL_HOME`',
-  ),
-  databaseDirectUrl: setting(
-    'DATABASE_DIRECT_URL',
-    secret(databaseUrl()),
-    undefined,
-    'The same database without the pooler, if `DATABASE_URL` leads to PgBouncer in transaction mode. Notifications, migrations and operator commands use it.',
-    'none: `DATABASE_URL` leads to PostgreSQL itself',
-  ),
-  databasePrepare: setting(
-    'DATABASE_PREPARE',
-    flag(),
-    undefined,
-    'Whether statements are prepared once for each connection. In transaction mode, PgBouncer takes prepared statements from version 1.21 on.',
-    '`1`; `0` if `DATABASE_DIRECT_URL` is set',
-  ),
-  databaseMigrateUrl: setting(
-    'DATABASE_MIGRATE_URL',
-    secret(databaseUrl()),
-    undefined,
-    'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
-    '`DATABASE_DIRECT_URL` or `DATABASE_URL`',
-  ),
+  ...DATABASE_SETTINGS,
   operatorName: setting(
     'TILL_OPERATOR',
     text(),
@@ -276,20 +229,7 @@ export const SETTINGS = {
     'Where fees are paid to. Needed for every network in `RPC_URLS`.',
     'an account of the sandbox',
   ),
-  intermediateAccount: setting(
-    'INTERMEDIATE_ACCOUNT',
-    account(),
-    undefined,
-    'The account that keeps payments to merchants without a destination for the asset. Needed for every network in `RPC_URLS`.',
-    'an account of the sandbox',
-  ),
-  intermediateKey: setting(
-    'INTERMEDIATE_KEY',
-    secret(signingKey()),
-    undefined,
-    'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
-    'none: money on the account stays there; the sandbox chain has its own key',
-  ),
+  ...INTERMEDIATE_SETTINGS,
   refundWithoutPasskey: setting(
     'REFUND_WITHOUT_PASSKEY',
     amounts(),
@@ -337,6 +277,7 @@ export const SETTINGS = {
     'Days after which deliveries of webhooks are removed. Events are kept.',
   ),
   ...MAIL_SETTINGS,
+  ...TRACE_SETTINGS,
   rates: setting(
     'RATES',
     oneOf('public'),

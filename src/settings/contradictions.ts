@@ -8,6 +8,7 @@ export function contradictions(config: Config): string[] {
   const keys = [
     ['RELAYER_KEYS', relayersIn(config)],
     ['INTERMEDIATE_KEY', intermediatesIn(config)],
+    ['OTHER_INTERMEDIATE_KEYS', otherIntermediatesIn(config)],
   ] as const;
   const unsigned = keys.filter(([, own]) => own.some(isAddress) && config.externalSignerUrl === undefined);
   const signers = unsigned.map(
@@ -85,6 +86,10 @@ export function relayersIn({ relayerKeys: relayers }: Config): string[] {
 
 export function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
+}
+
+function otherIntermediatesIn({ otherIntermediateKeys: keys }: Config): string[] {
+  return [...(keys?.everywhere ?? []), ...[...(keys?.on.values() ?? [])].flat()];
 }
 
 /** Every network needs accounts that the operator named: money must never go to a default account. */

@@ -12,7 +12,8 @@ export function secretValues(config: Config): string[] {
     ...[config.databaseUrl, config.databaseDirectUrl, config.databaseMigrateUrl].flatMap((url) =>
       url === undefined ? [] : secretsOfDatabaseUrl(url),
     ),
-    ...[...endpoints, ...sources, config.smtp?.url ?? []].flat().flatMap(secretsOfUrl),
+    ...[...endpoints, ...sources, config.smtp?.url ?? [], config.otlpEndpoint ?? []].flat().flatMap(secretsOfUrl),
+    ...Object.values(config.otlpHeaders ?? {}),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];

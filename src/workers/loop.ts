@@ -2,6 +2,7 @@ import { type Alarms, createAlarms } from '../actions/alarms.ts';
 import type { CommandDeps } from '../actions/command.ts';
 import { withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { traced } from '../runtime/tracing.ts';
 import type { Log } from '../runtime/world.ts';
 
 /** A recurring job that runs on every node. Work that must not run on two nodes at once is guarded in the database. */
@@ -24,7 +25,14 @@ const FAILURES_UNTIL_ALERT = 3;
 export function startJobs(deps: WorkerDeps, jobs: readonly Job[]): () => Promise<void> {
   const stop = new AbortController();
   const alarms = createAlarms(deps, 'job_failing', { isPerNode: true });
-  const loops = jobs.map((job) => runForever({ ...deps, alarms }, job, stop.signal));
+  const { tracing } = deps.world;
+  const loops = jobs.map((job) => {
+    const run = traced(tracing, job.run, () => ({
+      name: `job ${job.name}`,
+      about: { kind: 'internal', place: 'root' },
+    }));
+    return runForever({ ...deps, alarms }, { ...job, run }, stop.signal);
+  });
   return async () => {
     stop.abort();
     await Promise.all(loops);

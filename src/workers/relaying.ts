@@ -45,21 +45,23 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     deps.chains.list().flatMap((connected) => worksOf(connected)),
   );
 
-  function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
-    // A relayer cannot send coins of another account, so the intermediate account sends its own coins.
-    const isOwnSeparate = own !== undefined && relayers.every(({ address }) => address !== own.address);
+  function worksOf({ chain, relayers, intermediateSigner, otherIntermediates = [] }: ConnectedChain): LedWork[] {
+    const peers = relayers.map(({ address }) => address);
+    // A relayer cannot send coins of another account, so each intermediate account sends its own coins.
+    const own = [...(intermediateSigner === undefined ? [] : [intermediateSigner]), ...otherIntermediates];
+    const separate = own.filter(({ address }) => !peers.includes(address));
     const carriers = [
-      ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),
-      ...(isOwnSeparate ? [{ signer: own, share: { index: 0, of: 1 }, isCoinOnly: true }] : []),
+      ...relayers.map((signer) => ({ signer, isCoinOnly: false })),
+      ...separate.map((signer) => ({ signer, isCoinOnly: true })),
     ];
-    return carriers.map(({ signer, share, isCoinOnly }) => {
+    return carriers.map(({ signer, isCoinOnly }) => {
       const id = { network: chain.network.chainId, signer: signer.address };
       const nap = wake.sleeper();
       return {
         name: relayLeaseName(id),
         mayLead: deps.standing.isInForce,
         start: (lease) => {
-          const relayer = { chain, signer, id, share, isCoinOnly, lease, alarms, memory: newMemory() };
+          const relayer = { chain, signer, id, peers, isCoinOnly, lease, alarms, memory: newMemory() };
           return async (signal) => {
             const rest = await relayOnce(relayDeps, relayer);
             if (rest.canBeWoken) await nap(rest.ms, signal);

@@ -84,6 +84,8 @@ interface Shot {
   readonly ready?: string;
   /** The element at the top of the picture. */
   readonly top?: string;
+  /** Elements that are unfolded. The first of them is at the top of the picture. */
+  readonly opens?: string;
 }
 
 const LOADED = `![...document.querySelectorAll('.empty')].some(({ textContent }) => textContent === 'Loading')
@@ -106,7 +108,11 @@ try {
     '/v1/people': [...PEOPLE_AND_KEYS['/v1/people'], { ...CASHIER, merchantId: scene.merchantId }],
   });
   await takeShop(cashier, shown);
-  await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
+  await takeAll(await operatorLink(scene), [
+    { name: 'gateway', path: '/operator', ready: '.cards .card' },
+    { name: 'examination', path: '/operator/examination', ready: '.examined' },
+    { name: 'examination-facts', path: '/operator/examination', ready: '.examined', opens: '.examined details' },
+  ]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   const kept = await keepShown(FOLDER);
   process.stdout.write(`${count} pictures, ${kept} of them in docs/pictures, ${problems.length} problems\n`);
@@ -254,11 +260,15 @@ async function visitAs(
 }
 
 async function take(page: Page, save: Save, shots: readonly Shot[]): Promise<void> {
-  for (const { name, path, ready = 'h1', top } of shots.filter((shot) => shot.name.startsWith(ONLY ?? ''))) {
+  for (const { name, path, ready = 'h1', top, opens } of shots.filter((shot) => shot.name.startsWith(ONLY ?? ''))) {
     await page.goto(path.includes('://') ? path : new URL(`/dashboard${path}`, scene.dashboardUrl).href);
     await page.locator(ready).first().waitFor();
     await settled(page);
     if (top !== undefined) await page.evaluate(`document.querySelector('${top}').closest('section').scrollIntoView()`);
+    if (opens !== undefined) {
+      await page.evaluate(`for (const each of document.querySelectorAll('${opens}')) each.open = true;
+        document.querySelector('${opens}').scrollIntoView()`);
+    }
     await save(page, name);
   }
 }

@@ -79,7 +79,8 @@ export async function runNodes({
 
 const ended = ({ orders }: Load) => orders.filter(({ isOver }) => isOver).length;
 
-async function restartAll(scene: NodesScene): Promise<void> {
+/** Restarts every node, each when the one before is in use again. */
+export async function restartAll(scene: NodesScene): Promise<void> {
   for (let index = 0; index < NODES; index += 1) {
     const node = scene.node(index);
     node.signal('SIGTERM');

@@ -8,7 +8,7 @@ import { missingHaproxy, startHaproxy } from '../haproxy.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { missingPgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import { missingReplication, startReplicatedPostgres } from '../replicated-postgres.ts';
-import { compareBooks, NETWORK, nodeSettings } from './settings.ts';
+import { compareBooks, NETWORK, type NodeSettings, nodeSettings } from './settings.ts';
 
 const BLOCK_MS = 250;
 const SERVER_CONNECTIONS = 20;
@@ -27,7 +27,7 @@ export async function openNodesScene() {
   const servers = await startReplicatedPostgres();
   const pgBouncer = await startPgBouncer(servers.primary.url, { serverConnections: SERVER_CONNECTIONS });
   const chain = await startSandboxChain(deps, { dir: join(folder, 'chain'), blockMs: BLOCK_MS });
-  const settings = {
+  let settings: NodeSettings & Readonly<Record<string, string>> = {
     ...nodeSettings({ folder, databaseUrl: pgBouncer.url, rpcUrl: chain.rpcUrl }),
     DATABASE_DIRECT_URL: servers.url,
     DRAIN_MS: String(DRAIN_MS),
@@ -60,6 +60,15 @@ export async function openNodesScene() {
       await servers.primary.signal('SIGKILL');
       await servers.promoteStandby();
       await pgBouncer.pointAt(servers.standby.url);
+    },
+    rpcUrl: chain.rpcUrl,
+    /** The settings of nodes that start from now on. */
+    get settings() {
+      return settings;
+    },
+    /** Nodes that start from now on have these settings, too. */
+    configure(change: Readonly<Record<string, string>>) {
+      settings = { ...settings, ...change };
     },
     compareBooks: () => compareBooks(settings),
     async close() {

@@ -23,6 +23,8 @@ const SPECIFIED =
   'invalid_api_version, unknown_api_version, api_version_downgrade, sanctioned_user, payment_not_succeeded, ' +
   'already_refunded';
 
+const { version: VERSION } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
+
 describe('the gateway, as documented', () => {
   let gateway: TestGateway;
   before(async () => {
@@ -149,7 +151,7 @@ describe('the gateway, as documented', () => {
 
   it('says whether it is alive and ready, to anyone', async () => {
     const health = await gateway.call({ url: '/health' });
-    assert.deepEqual([health.statusCode, health.json()], [200, { status: 'ok' }]);
+    assert.deepEqual([health.statusCode, health.json()], [200, { status: 'ok', version: VERSION }]);
     const ready = await gateway.call({ url: '/ready' });
     assert.equal(ready.statusCode, 200);
     assert.equal(ready.json().ready, true);
@@ -158,12 +160,22 @@ describe('the gateway, as documented', () => {
     assert.deepEqual([head.statusCode, head.body], [200, '']);
   });
 
-  it('is not ready on a database whose schema is another version’s', async () => {
+  it('stays ready while a newer version migrates its database, so that its requests do not fail during an update', async () => {
     const { sql } = gateway.db;
     await sql`insert into migrations (id, name, sha256) values (9999, '9999_tomorrow.sql', 'x')`;
     const ready = await gateway.call({ url: '/ready' });
-    assert.deepEqual([ready.statusCode, ready.json().ready, ready.json().database], [503, false, 'not_migrated']);
+    assert.deepEqual([ready.statusCode, ready.json().database], [200, 'ok']);
     await sql`delete from migrations where id = 9999`;
+  });
+
+  it('is not ready on a database that lacks a migration of its version', async () => {
+    const { sql } = gateway.db;
+    const [last] = await sql<{ id: number; name: string; sha256: string }[]>`
+      delete from migrations where id = (select max(id) from migrations) returning id, name, sha256`;
+    assert.ok(last);
+    const ready = await gateway.call({ url: '/ready' });
+    assert.deepEqual([ready.statusCode, ready.json().ready, ready.json().database], [503, false, 'not_migrated']);
+    await sql`insert into migrations (id, name, sha256) values (${last.id}, ${last.name}, ${last.sha256})`;
     assert.equal((await gateway.call({ url: '/ready' })).statusCode, 200);
   });
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import { findDepositProgress, isPaidInto, sumCounting } from '../../src/store/chain/deposit-progress.ts';
+import { findDeposit } from '../../src/store/chain/deposits.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { IS_LONG } from '../long.ts';
@@ -49,6 +51,37 @@ describe('a deposit address that gets what it did not ask for', () => {
     // The recipient gets less than was swept. The books follow the sweep, as the contract reports it.
     assert.equal(scene.control.balanceOf(item.recipient, USDC), 890n);
     await isReconciled();
+  });
+
+  it('does not count money that has left it without a sweep', async () => {
+    await open();
+    const { id, address, item, send } = await scene.deposit();
+    const node = await scene.newNode();
+    const { network, commitment, asset } =
+      (await findDeposit(scene.db.sql, { paymentId: id, asset: USDC })) ?? assert.fail();
+    const ask = { network, commitment, asset, deadline: new Date(item.deadlineS * 1_000) };
+    send(600n);
+    await node.turn(2);
+    // The issuer of the token takes a part away.
+    scene.control.setBalance(address, USDC, 100n);
+    for (const units of [1n, 1n]) {
+      send(units);
+      await node.turn(2);
+    }
+    assert.equal((await findDepositProgress(scene.db.sql, { ...ask, asked: '1000' })).arrived, 102n);
+    assert.equal(await sumCounting(scene.db.sql, ask), 102n);
+    assert.equal(await isPaidInto(scene.db.sql, id), false);
+    assert.equal(await scene.status(id), 'requires_action');
+    send(397n);
+    await node.turn(2);
+    assert.equal(await isPaidInto(scene.db.sql, id), false, 'its logs show 999');
+    send(1n);
+    await node.turn(2);
+    assert.equal(await isPaidInto(scene.db.sql, id), false, 'its logs show 1,000, and 500 are there');
+    assert.equal(await scene.status(id), 'requires_action');
+    send(500n);
+    await node.turn(3);
+    assert.equal(await scene.status(id), 'succeeded');
   });
 
   it('of such a token expires when the rest never comes', async () => {

@@ -12,17 +12,20 @@ import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { raiseAlert } from '../../src/actions/alerts.ts';
 import { createAnnouncement } from '../../src/actions/announce-node.ts';
+import { examineGateway } from '../../src/cli/examine-gateway.ts';
 import type { Diagnosis, Finding, Section } from '../../src/domain/doctor/diagnosis.ts';
 import type { CheckName } from '../../src/domain/doctor/facts.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../../src/sandbox/chain-process.ts';
+import { readConfig } from '../../src/settings/read-config.ts';
 import { selfSignedCertificate } from '../certificate.ts';
 import { connectTo, createEmptyDatabase, createUnusedDatabase } from '../database.ts';
-import { createTestMerchant, createTestPartner } from '../gateway.ts';
+import { createTestMerchant, createTestPartner, startTestGateway } from '../gateway.ts';
 import { startNodeProcess } from '../node-process.ts';
 import { startRpcProxy } from '../rpc-proxy.ts';
 import { runCommand } from '../run-command.ts';
 import { until } from '../until.ts';
+import { OF_OPERATOR, signIn } from './people-scene.ts';
 import { openWebhookScene } from './webhook-scene.ts';
 
 const NETWORK = 'eip155:31337';
@@ -254,6 +257,40 @@ describe('till doctor', () => {
       line,
       /^fault: The certificate of the database \(localhost:\d+\) expired at 2021-01-01T00:00:00Z\. Renew/,
     );
+  });
+
+  it('answers people of the operator by HTTP as the command does, and shows no secret', async () => {
+    const unused = await createUnusedDatabase();
+    const url = new URL(unused.url);
+    const env = {
+      TILL_HOME: join(folder, 'page'),
+      DATABASE_URL: url.href,
+      RPC_URLS: `${NETWORK}=${sandbox.rpcUrl},http://127.0.0.1:1/v2/secret-of-the-provider`,
+      TILL_SECRET: OTHER_SECRET,
+    };
+    const read = readConfig(env);
+    assert.ok('config' in read);
+    const own = { config: read.config, environment: env, world: systemWorld };
+    const gateway = await startTestGateway({ databaseUrl: url.href, examine: () => examineGateway(own) });
+    stops.push(
+      () => unused.drop(),
+      () => gateway.stop(),
+    );
+    const { headers } = await signIn(gateway, { belonging: OF_OPERATOR });
+    const ask = () => gateway.call({ method: 'GET', url: '/v1/operator/examination', headers });
+    const [answer, atOnce] = await Promise.all([ask(), ask()]);
+    assert.equal(answer.statusCode, 200, answer.body);
+    assert.equal(atOnce.body, answer.body);
+    const shown = answer.json() as Diagnosis;
+    const command = await examine(env);
+    assert.equal(shown.level, 'fault');
+    const findings = ({ sections }: Diagnosis) =>
+      sections
+        .filter(({ check }) => check !== 'disk')
+        .map(({ check, title, findings: all }) => ({ check, title, findings: all }));
+    assert.deepEqual(findings(shown), findings(command));
+    assert.match(answer.body, /endpoint 2 is down: it cannot be reached/);
+    for (const secret of ['secret-of-the-provider', OTHER_SECRET]) assert.equal(answer.body.includes(secret), false);
   });
 
   it('says which version a database needs: of a newer one, or without its migrations', async () => {

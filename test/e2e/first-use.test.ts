@@ -95,10 +95,33 @@ describe('the first use of a network', () => {
     });
   }
 
+  it('is not stopped by one endpoint on another chain, which is not asked afterwards', async () => {
+    for (const zeros of [
+      [ONE, ONE, OTHER],
+      [OTHER, 'silent', ONE, ONE],
+    ] as const) {
+      assert.deepEqual(await findGenesis(chainOf(zeros).reader), { genesis: ONE }, zeros.join());
+    }
+    const node = nodeWith();
+    assert.equal(await node.admitNetwork(BASE_SEPOLIA, ONE), undefined);
+    const chain = chainOf([ONE, ONE, OTHER], () => node.genesisOf(BASE_SEPOLIA));
+    await Promise.allSettled(chain.reader.witnesses().map((witness) => witness.head()));
+    assert.deepEqual(
+      chain.health().states.map(({ isUp }) => isUp),
+      [true, true, false],
+    );
+  });
+
   it('is refused while its endpoints are on two chains with the same number', async () => {
     assert.deepEqual(await findGenesis(chainOf([ONE, OTHER]).reader), {
       dispute: `Base Sepolia (eip155:84532) is switched off: its endpoints are on two chains with the same number. Block 0 is ${ONE} at endpoint 1, and ${OTHER} at endpoint 2. Remove the wrong one from RPC_URLS.`,
     });
+    for (const zeros of [
+      [ONE, 'silent', OTHER],
+      [ONE, OTHER, ONE, OTHER],
+    ] as const) {
+      assert.ok('dispute' in (await findGenesis(chainOf(zeros).reader)), zeros.join());
+    }
     assert.deepEqual(await remembered(), []);
   });
 

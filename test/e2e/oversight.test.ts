@@ -17,7 +17,7 @@ import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { startLeading } from '../../src/workers/leading.ts';
 import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
-import { openRefundScene } from './refund-scene.ts';
+import { openRefundScene, TETHER } from './refund-scene.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
 
 const NETWORK = 'eip155:31337';
@@ -297,6 +297,47 @@ describe('money that is still to be moved after a success', () => {
       short.text,
       /`till float add` or `till refunds cover rfnd_\w+` ends it, and so does a signature of 0x/,
     );
+    await scene.close();
+  });
+});
+
+describe('a token that our account has not approved for Permit2', () => {
+  it('has an alert that names account and token while transfers wait for it, and no longer', async () => {
+    const scene = await openRefundScene();
+    const node = await scene.newNode();
+    const check = createWorkCheck(scene);
+    const missing = async () => {
+      await check();
+      return scene.alertText('approval_missing');
+    };
+    const { id } = await scene.paid(node, { method: 'permit2', isHeld: true });
+    await scene.register(scene.payers.newAccount(), TETHER);
+    scene.control.setAllowance(scene.intermediate, TETHER, 0n);
+    assert.equal(await missing(), undefined);
+    await scene.live(node);
+    const message = `${scene.intermediate} on Till Sandbox has not approved USDT for Permit2, so a payout, refund or return waits. The account must approve it once; the transfer goes on by itself.`;
+    assert.equal(await missing(), message);
+    await holdLeases(scene);
+    const { cause, text } = await waiting(scene, id);
+    assert.equal(cause, 'payout');
+    assert.match(
+      text,
+      /It cannot be carried out now: the account that sends it has not approved the token for Permit2\.$/,
+    );
+    scene.control.setBalance(scene.intermediate, TETHER, 0n);
+    scene.pass(60_000);
+    await node.turn(2);
+    assert.equal(await missing(), undefined, 'it waits for something else now');
+    scene.control.setBalance(scene.intermediate, TETHER, 990n);
+    scene.pass(60_000);
+    await node.turn(2);
+    assert.equal(await missing(), message);
+    scene.control.setAllowance(scene.intermediate, TETHER, 2n ** 256n - 1n);
+    scene.pass(60_000);
+    await scene.live(node);
+    assert.equal(await missing(), undefined);
+    assert.equal(await waiting(scene, id), null);
+    assert.deepEqual(await scene.differences(), []);
     await scene.close();
   });
 });

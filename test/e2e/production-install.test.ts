@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
@@ -86,6 +86,17 @@ else {
         assert.match(
           node.output(),
           /^Till cannot start: The gateway brings no PostgreSQL .* Set DATABASE_URL [^\n]*\n$/,
+        );
+      });
+
+      it('names the command that installs the packages for traces, when a receiver is configured', async () => {
+        const folder = await mkdtemp(join(tree, 'traces-'));
+        await writeFile(join(folder, '.env'), 'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9\n');
+        const node = await startInstalled({ ...installed, folder });
+        assert.equal(await node.ended, 1, node.output());
+        assert.match(
+          node.output(),
+          /^Till cannot start: OTEL_EXPORTER_OTLP_ENDPOINT is set, and [^\n]* Run `npm install --no-save --save-prod --omit=dev (@opentelemetry\/[a-z-]+@\d+\.\d+\.\d+ ?){4}`, or unset it\.\n$/,
         );
       });
 

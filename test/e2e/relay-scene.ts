@@ -129,6 +129,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     feeAccount: FEE_ACCOUNT,
     intermediateAccount: intermediate.address,
     intermediateSigner: intermediate,
+    otherIntermediates: [] as readonly Signer[],
     payable: () => Object.values(SANDBOX_ASSETS),
     problems: () => [],
   };
@@ -201,24 +202,21 @@ export async function openRelayScene(input: SceneInput = {}) {
       nonces: createAlarms(base, 'endpoints_disagree'),
     };
     const relayers = await Promise.all(
-      signers.map(async (signer, index) => {
+      signers.map(async (signer) => {
         const id = { network: network.chainId, signer: signer.address };
-        const share = { index, of: signers.length };
-        return { chain, signer, id, share, lease: await lead(relayLeaseName(id)), alarms, memory: newMemory() };
+        const peers = signers.map(({ address }) => address);
+        return { chain, signer, id, peers, lease: await lead(relayLeaseName(id)), alarms, memory: newMemory() };
       }),
     );
-    /** Sends the coin of the intermediate account. */
-    const ownId = { network: network.chainId, signer: intermediate.address };
-    const own = {
-      chain,
-      signer: intermediate,
-      id: ownId,
-      share: { index: 0, of: 1 },
-      isCoinOnly: true,
-      lease: await lead(relayLeaseName(ownId)),
-      alarms,
-      memory: newMemory(),
-    };
+    /** Each sends the coin of an intermediate account. */
+    const intermediates = [intermediate, connected.intermediateSigner, ...connected.otherIntermediates];
+    const own = await Promise.all(
+      [...new Map(intermediates.map((signer) => [signer.address, signer])).values()].map(async (signer) => {
+        const id = { network: network.chainId, signer: signer.address };
+        const lease = await lead(relayLeaseName(id));
+        return { chain, signer, id, peers: [], isCoinOnly: true, lease, alarms, memory: newMemory() };
+      }),
+    );
     const watcher = {
       chain,
       network: network.chainId,
@@ -235,7 +233,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       watchDeps,
       /** One round of each relayer. */
       relay: async () => {
-        for (const relayer of [...relayers, own]) await relayOnce(relayDeps, relayer);
+        for (const relayer of [...relayers, ...own]) await relayOnce(relayDeps, relayer);
       },
       /** Reads the chain and stores it with the cursor. Decides nothing. */
       follow: () => followChain(watchDeps, watcher),

@@ -173,7 +173,7 @@ describe('lists of a whole partner', () => {
       assert.ok(partners.some((partner: { id: string }) => partner.id === shop.partner.id));
       assert.ok(Array.isArray((await read(headers, '/v1/operator/networks')).networks));
       const owner = browserOf(gateway, (await signIn(gateway, { belonging: ofPartner(shop.partner.id) })).headers);
-      for (const name of ['status', 'networks', 'partners']) {
+      for (const name of ['status', 'networks', 'partners', 'examination']) {
         assert.equal((await owner('GET', `/v1/operator/${name}`)).statusCode, 403);
       }
     });

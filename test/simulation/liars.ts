@@ -21,6 +21,8 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
   head: (_, random) => random.pick([{ headAhead: 3 }, { headAhead: 40 }, { hasOtherBlocks: true }]),
   // A network that is read already does not begin again.
   'first block of a network': () => ({ headAhead: 1_000 }),
+  // A network that was used before remembers its block 0.
+  'block 0 of a network': () => ({ hasOtherBlocks: true }),
   'block time': (_, random) => ({ addsToTimesS: random.pick([DAY_S, 600, -600]) }),
   'receipt and event': async (stage) => ({ invented: await inventedFor(stage, 'paid') }),
   'missing event': async ({ sql }) => {

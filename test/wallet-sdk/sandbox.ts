@@ -63,6 +63,8 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       ...describe(node.baseUrl, file),
       databaseUrl: database.url,
       home,
+      /** All that the gateway has printed. */
+      output: () => node.output(),
       stop,
       /** Restarts the gateway in the same folder; in between it does not answer. */
       async restart(whileDown: () => Promise<void> = async () => {}) {

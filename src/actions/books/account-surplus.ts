@@ -7,10 +7,21 @@ import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
 import { askHolding, askReceipt } from '../evidence.ts';
+import { intermediateAccounts, ownAccounts } from '../own-accounts.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
-/** The balance of one of our accounts in one asset at a final block, compared with the books. */
-export interface Surplus {
+/**
+ * Accounts whose balances the books have together. The intermediate accounts of a network are one place: their money is told apart by
+ * lots, floats and orders, and not by accounts of the books. Every other account is a place by itself.
+ */
+export interface BookedPlace {
+  /** The account that names the place, the first of `accounts`. */
   readonly account: string;
+  readonly accounts: readonly string[];
+}
+
+/** The balance of a place in one asset at a final block, compared with the books. */
+export interface Surplus extends BookedPlace {
   readonly asset: string;
   readonly block: number;
   readonly booked: bigint;
@@ -18,26 +29,60 @@ export interface Surplus {
   readonly surplus: bigint;
 }
 
+/** The place of the intermediate accounts. The present one names it. */
+export async function intermediatePlace(
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+): Promise<BookedPlace> {
+  const { chain, intermediateAccount: account } = connected;
+  const { chainId } = chain.network;
+  const known = await intermediateAccounts(deps, connected);
+  const others = known.filter((other) => !isSameAddress(chainId, other, account));
+  return { account, accounts: [account, ...others] };
+}
+
+/** All places of a network, the place of the intermediate accounts first. */
+export async function ownPlaces(
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+): Promise<BookedPlace[]> {
+  const [shared, own] = await Promise.all([intermediatePlace(deps, connected), ownAccounts(deps, connected)]);
+  const { chainId } = connected.chain.network;
+  const single = own.filter((account) => !shared.accounts.some((other) => isSameAddress(chainId, other, account)));
+  return [shared, ...single.map((account) => ({ account, accounts: [account] }))];
+}
+
 /**
- * Surpluses of native coin on these accounts. Skips an account if one of its sends became final meanwhile; the next call includes
+ * Surpluses of native coin on these places. Skips an account if one of its sends became final meanwhile; the next call includes
  * it.
  */
 export async function coinSurpluses(
   db: Reader,
   connected: ConnectedChain,
   block: number,
-  accounts: readonly string[],
+  places: readonly BookedPlace[],
 ): Promise<Surplus[]> {
   const { chain } = connected;
   const network = chain.network.chainId;
   const asset = connected.chain.network.coin.id;
   const surpluses = await Promise.all(
-    accounts.map(async (account) => {
-      const { hashes, units: pending } = await unbookedGas(db, chain.reader, { account, block });
-      const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
-      const surplus = (await askHolding(chain.reader, { account, asset, block })) - (booked - pending);
+    places.map(async ({ account, accounts }) => {
+      const burnt = await Promise.all(accounts.map((each) => unbookedGas(db, chain.reader, { account: each, block })));
+      const hashes = burnt.flatMap((each) => each.hashes);
+      const pending = sum(burnt.map(({ units }) => units));
+      const { units: booked, fees } = await bookedAt(db, connected, { accounts, asset, block });
+      const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));
+      const surplus = sum(held) - (booked - pending);
       // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
-      return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
+      return {
+        account,
+        accounts,
+        asset,
+        block,
+        booked,
+        hashes,
+        surplus: surplus < 0n && surplus >= -fees ? 0n : surplus,
+      };
     }),
   );
   const still = new Set((await listSendsToFinish(db, network)).flatMap(({ hashes }) => hashes));
@@ -63,16 +108,17 @@ export async function unbookedGas(
   return { hashes, units: sum(burnt) - sum(booked) };
 }
 
-/** The surplus of a token on the intermediate account. */
+/** The surplus of a token on the intermediate accounts. */
 export async function tokenSurplus(
   db: Reader,
   connected: ConnectedChain,
-  { asset, block }: { asset: string; block: number },
+  { place, asset, block }: { place: BookedPlace; asset: string; block: number },
 ): Promise<Surplus> {
-  const { chain, intermediateAccount: account } = connected;
-  const { units: booked } = await bookedAt(db, connected, { account, asset, block });
-  const held = await askHolding(chain.reader, { account, asset, block });
-  return { account, asset, block, booked, surplus: held - booked };
+  const { chain } = connected;
+  const { account, accounts } = place;
+  const { units: booked } = await bookedAt(db, connected, { accounts, asset, block });
+  const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));
+  return { account, accounts, asset, block, booked, surplus: sum(held) - booked };
 }
 
 /**
@@ -82,36 +128,36 @@ export async function tokenSurplus(
 export async function isStillBooked(
   tx: Tx,
   connected: ConnectedChain,
-  { account, asset, block, booked }: Surplus,
+  { account, accounts, asset, block, booked }: Surplus,
 ): Promise<boolean> {
   await lockBalance(tx, ACCOUNTS.relayer(account), asset);
-  return (await bookedAt(tx, connected, { account, asset, block })).units === booked;
+  return (await bookedAt(tx, connected, { accounts, asset, block })).units === booked;
 }
 
-/** The balance of an account at a block according to the books, and the part of it that is fees. */
+/** The balance of a place at a block according to the books, and the part of it that is fees. */
 async function bookedAt(
   db: Reader,
   connected: ConnectedChain,
-  { asset, ...place }: { account: string; asset: string; block: number },
+  { asset, ...place }: { accounts: readonly string[]; asset: string; block: number },
 ): Promise<{ units: bigint; fees: bigint }> {
   const rows = await allBookedAt(db, connected, place);
   return rows.find((row) => row.asset === asset) ?? { units: 0n, fees: 0n };
 }
 
-/** The balances and fees of every asset that the books have on the account. */
+/** The balances and fees of every asset that the books have on the place. */
 export function allBookedAt(
   db: Reader,
   { chain, intermediateAccount, feeAccount }: ConnectedChain,
-  { account, block }: { account: string; block: number },
+  { accounts: addresses, block }: { accounts: readonly string[]; block: number },
 ) {
   const { chainId: network } = chain.network;
-  const isAccount = (other: string) => isSameAddress(network, account, other);
+  const isAmong = (other: string) => addresses.some((address) => isSameAddress(network, address, other));
   const accounts = [
-    ACCOUNTS.relayer(account),
-    ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : []),
-    ACCOUNTS.missing(account),
+    ...addresses.map(ACCOUNTS.relayer),
+    ...(isAmong(intermediateAccount) ? [INTERMEDIATE] : []),
+    ...addresses.map(ACCOUNTS.missing),
   ];
-  return heldAt(db, { network, address: account, block, accounts, hasFees: isAccount(feeAccount) });
+  return heldAt(db, { network, addresses, block, accounts, hasFees: isAmong(feeAccount) });
 }
 
 function sum(numbers: readonly bigint[]): bigint {

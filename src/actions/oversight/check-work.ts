@@ -8,7 +8,7 @@ import { findUnsent, type OverdueWork } from '../../store/chain/due-items.ts';
 import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store/chain/sent-items.ts';
 import { findOldestUnplaced } from '../../store/events/placing.ts';
 import { findStuckMails } from '../../store/mail/mails.ts';
-import { findUnbegun } from '../../store/money/outgoing.ts';
+import { findUnapproved, findUnbegun, type Unapproved } from '../../store/money/outgoing.ts';
 import { listAlerts } from '../../store/plumbing/alerts.ts';
 import { listLeases } from '../../store/plumbing/leases.ts';
 import { createAlarms } from '../alarms.ts';
@@ -60,6 +60,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     unsent: createAlarms(deps, 'items_unsent'),
     stuck: createAlarms(deps, 'payments_stuck'),
     outgoing: createAlarms(deps, 'outgoing_stuck'),
+    unapproved: createAlarms(deps, 'approval_missing'),
     unplaced: createAlarms(deps, 'events_unplaced'),
     unled: createAlarms(deps, 'work_unled'),
     mails: createAlarms(deps, 'mails_stuck'),
@@ -92,6 +93,8 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       network,
       outgoing && `Payouts, refunds or returns do not arrive: ${sentence(outgoing, name)}`,
     );
+    const unapproved = await findUnapproved(db.sql, network);
+    await alarms.unapproved.set(network, unapprovedText(deps, unapproved, name));
   }
 
   async function checkLeases(nowMs: number): Promise<void> {
@@ -171,6 +174,18 @@ function stuckText(count: number, oldest: SentItem, { name, usual }: { name: str
 function sentence({ count, oldest, since }: OverdueWork, name: string): string {
   const more = count === 1 ? '' : ` and ${count - 1} more`;
   return `${oldest}${more} on ${name}, since ${isoText(since.getTime())}.`;
+}
+
+function unapprovedText({ registry }: RegistryDeps, [first, ...others]: readonly Unapproved[], name: string) {
+  if (first === undefined) return undefined;
+  const { payer, asset, count } = first;
+  const symbol = registry.asset(asset)?.symbol ?? asset;
+  const [waiting, going] =
+    count === 1
+      ? ['a payout, refund or return waits', 'the transfer goes on by itself']
+      : [`${count} payouts, refunds or returns wait`, 'they go on by themselves'];
+  const more = others.length === 0 ? '' : ` ${others.length} more tokens lack an approval, too.`;
+  return `${payer} on ${name} has not approved ${symbol} for Permit2, so ${waiting}. The account must approve it once; ${going}.${more}`;
 }
 
 /** The leases that a node must hold, each with its work. */

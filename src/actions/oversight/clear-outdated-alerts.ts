@@ -11,6 +11,7 @@ import { relayLeaseName } from '../relay/relayer.ts';
  * relayer is removed from the settings no job checks the condition any more.
  */
 const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
+  'approval_missing',
   'audit_failing',
   'endpoint_alone',
   'endpoints_disagree',
@@ -36,9 +37,11 @@ const REPORTED_MS = 7 * 86_400_000;
 export async function clearOutdatedAlerts(deps: CommandDeps & { log: Log; chains: Chains }): Promise<void> {
   const unseenSince = new Date(deps.world.clock.nowMs() - UNSEEN_MS);
   const served = new Set(
-    deps.chains.list().flatMap(({ chain, relayers, intermediateSigner }) => {
+    deps.chains.list().flatMap(({ chain, relayers, intermediateSigner, otherIntermediates = [] }) => {
       const network = chain.network.chainId;
-      const signers = [...relayers, intermediateSigner].flatMap((signer) => signer?.address ?? []);
+      const signers = [...relayers, ...otherIntermediates, intermediateSigner].flatMap(
+        (signer) => signer?.address ?? [],
+      );
       const own = signers.flatMap((signer) => [`${network}:${signer}`, relayLeaseName({ network, signer })]);
       return [network, ...own];
     }),

@@ -244,7 +244,8 @@ async function outgoingFacts(
   history: History,
   freezes: readonly Freeze[],
 ): Promise<OutgoingFacts | undefined> {
-  const { payment, payouts, held, refunds, events } = history;
+  const { payment, payouts, held, refunds, events, attempts } = history;
+  const refusalOf = (order: string) => attempts.find((each) => each.subject === order && each.state === 'due')?.refusal;
   const refund = refunds.find((each) => each.state !== 'refunded' && takesPart(each));
   const stop = (
     purpose: 'refund' | 'payout',
@@ -271,6 +272,7 @@ async function outgoingFacts(
       state: refund.state,
       sinceMs: updatedAt.getTime(),
       problem,
+      refusal: refusalOf(id),
     };
     const coolsUntilMs = isOperators ? undefined : sendAfter?.getTime();
     const whose = { stop: stop('refund', refund, isOperators), destination: undefined };
@@ -292,6 +294,7 @@ async function outgoingFacts(
     state: sending === undefined ? 'held' : 'sending',
     sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
     problem,
+    refusal: sending && refusalOf(sending.id),
     stop: stop('payout', money),
     destination: destination && { heldFromMs: destination.heldFrom.getTime() },
   };

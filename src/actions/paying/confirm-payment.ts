@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isIntermediate } from '../../chains/chains.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { doResultsFit, type Option, openOption, readResults, resultsHash, type Step } from '../../domain/option.ts';
@@ -70,7 +71,8 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     return storeHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
   }
 
-  const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const connected = await refuseOutdated(deps, payment, option);
+  const { chain, relayers } = connected;
   const { account } = option;
   const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
@@ -91,7 +93,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     item,
     account,
     quote: option.quote,
-    isHeld: item.recipient === intermediateAccount,
+    isHeld: isIntermediate(connected, item.recipient),
     feeTerms: option.feeTerms,
     buyerName: buyer.name,
     buyerIcon: buyer.icon,

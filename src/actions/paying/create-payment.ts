@@ -60,7 +60,7 @@ type Outcome = CreatedPayment | ApiError;
  * the flush leaves nothing. After a later crash a retry with the same Idempotency-Key finds the payment.
  */
 export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
-  const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
+  const create: Batcher<Order, Outcome> = createBatcher(deps.world, {
     run: (orders) => createPayments(deps, orders),
     maxItems: MAX_BATCH,
     maxConcurrent: MAX_CONCURRENT,

@@ -1,3 +1,4 @@
+import { isIntermediate } from '../../chains/chains.ts';
 import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { openOption } from '../../domain/option.ts';
 import { ApiError, validationError } from '../../errors.ts';
@@ -42,7 +43,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const option = openOption(deps.optionKeys, payment.id, optionId);
   if (option === undefined) throw optionNotFound();
   if (option.item.method === 'permit2') throw nothingToFetch();
-  const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const connected = await refuseOutdated(deps, payment, option);
+  const { chain } = connected;
   const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
   const requests = walletRequests(chain.payerSide, item, 0n);
   // A wallet that has lost the list sends no data. The option alone suffices.
@@ -56,7 +58,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     item,
     account: option.account,
     quote: option.quote,
-    isHeld: item.recipient === intermediateAccount,
+    isHeld: isIntermediate(connected, item.recipient),
     feeTerms: option.feeTerms,
     buyerName: buyer.name,
     buyerIcon: buyer.icon,

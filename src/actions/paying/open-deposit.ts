@@ -1,4 +1,4 @@
-import type { ConnectedChain } from '../../chains/chains.ts';
+import { type ConnectedChain, isIntermediate } from '../../chains/chains.ts';
 import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import type { Item } from '../../domain/item.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
@@ -64,7 +64,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
     item,
     account: `${network}:${address}`,
     quote: null,
-    isHeld: item.recipient === connected.intermediateAccount,
+    isHeld: isIntermediate(connected, item.recipient),
     feeTerms: promised.feeTerms,
     buyerName: input.buyer.name,
     buyerIcon: input.buyer.icon,

@@ -16,7 +16,7 @@ const MAX_BATCH = 200;
 
 /** Moves payments along their life. Concurrent moves share a transaction. */
 export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
-  const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world.timers, {
+  const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world, {
     run: (inputs) =>
       command(deps, async (tx, now) => {
         const lost = await refuseUnleased(tx, inputs);

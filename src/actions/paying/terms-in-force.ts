@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Chains, ConnectedChain } from '../../chains/chains.ts';
+import { type Chains, type ConnectedChain, isIntermediate } from '../../chains/chains.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { coversFee, feeOf, fixedFeeOf, termsInForce } from '../../domain/fees.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
@@ -137,7 +137,8 @@ export async function refuseOutdated(deps: OptionDeps, payment: Payment, option:
   if (isPast(option, nowMs)) throw quoteExpired();
   const payable = connected.payable().includes(item.asset) ? quoteAgain(deps, payment, option) : undefined;
   const { payer, deadlineS } = item;
-  const promised = payable && promiseOf({ payment, terms, connected, payable, payer, deadlineS });
+  const asked = asOffered(connected, item.recipient);
+  const promised = payable && promiseOf({ payment, terms, connected: asked, payable, payer, deadlineS });
   const account = parseAccount(option.account);
   const isInForce =
     isDeepStrictEqual(promised, { item, pricedFee, feeTerms }) &&
@@ -147,4 +148,12 @@ export async function refuseOutdated(deps: OptionDeps, payment: Payment, option:
     account.value.address === payer;
   if (!isInForce) throw quoteExpired();
   return connected;
+}
+
+/**
+ * While the intermediate account is being replaced, some nodes offer the earlier account and others the new one. An option with
+ * either is as good on every node that has both keys.
+ */
+function asOffered(connected: ConnectedChain, recipient: string): ConnectedChain {
+  return isIntermediate(connected, recipient) ? { ...connected, intermediateAccount: recipient } : connected;
 }

@@ -2,6 +2,7 @@ import { amountText, tokenText } from '../../chains/amount-text.ts';
 import { coinOf } from '../../chains/registry.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/chain/sends.ts';
+import type { Duty } from './duty.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
 const BALANCE_EVERY_MS = 30_000;
@@ -11,11 +12,13 @@ const STUCK_AFTER_MS = 5 * 60_000;
 
 export async function checkBalance(
   deps: RelayDeps,
-  { chain, signer, id, alarms, memory, isCoinOnly = false }: Relayer,
+  { chain, signer, id, alarms, memory, isCoinOnly: isOwnCoinOnly = false }: Relayer,
+  { isCoinOnly }: Pick<Duty, 'isCoinOnly'>,
 ): Promise<void> {
-  // The coin of the intermediate account is not gas money.
+  // The coin of the intermediate account is not gas money, and a retired relayer needs none.
   const minBalance = isCoinOnly ? undefined : deps.settings.minBalance?.(id.network);
   const nowMs = deps.world.clock.nowMs();
+  if (isCoinOnly && !isOwnCoinOnly) await alarms.lowBalance.set(alarmSubject(id), undefined);
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
   const balance = await chain.reader.balance(signer.address);
   memory.balanceCheckedAtMs = nowMs;

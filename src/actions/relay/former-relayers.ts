@@ -15,7 +15,11 @@ export async function findFormerRelayers(deps: { chains: Chains; db: Database; c
   const nowMs = unshifted(deps.clock).nowMs();
   return senders.filter((sender) => {
     const connected = deps.chains.find(sender.network);
-    const own = [...(connected?.relayers ?? []), connected?.intermediateSigner].map((signer) => signer?.address);
+    const own = [
+      ...(connected?.relayers ?? []),
+      ...(connected?.otherIntermediates ?? []),
+      connected?.intermediateSigner,
+    ].map((signer) => signer?.address);
     return !own.includes(sender.signer) && !isHeld(leases, relayLeaseName(sender), nowMs);
   });
 }

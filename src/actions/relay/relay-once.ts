@@ -1,6 +1,7 @@
 import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
 import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
+import { dutyOf } from './duty.ts';
 import { checkBudgets } from './gas-budgets.ts';
 import { maintainSends } from './maintain-sends.ts';
 import { readJournal } from './read-journal.ts';
@@ -27,9 +28,11 @@ const MAX_CHAIN_AHEAD_MS = 60_000;
  * chain.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
-  const { chain, id, isCoinOnly } = relayer;
+  const { chain, id } = relayer;
   const nowMs = deps.world.clock.nowMs();
-  await checkBalance(deps, relayer);
+  const duty = await dutyOf(deps, relayer);
+  const { isCoinOnly } = duty;
+  await checkBalance(deps, relayer, duty);
   await checkBudgets(deps, relayer);
   const limits = limitsOf(deps, id.network);
   const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
@@ -51,6 +54,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
   const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
   return sendDue(deps, relayer, {
+    duty,
     nextNonce: journal.nextNonce,
     inFlight,
     places: { room, isolatedRoom: MAX_ISOLATED_IN_FLIGHT - isolatedInFlight, isIsolatedUnderWay: isolatedInFlight > 0 },

@@ -2,7 +2,7 @@ import type { Chain } from '../../chains/chain.ts';
 import type { Signer } from '../../chains/signer.ts';
 import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
-import type { SendLimits, Share } from '../../store/chain/due-items.ts';
+import type { SendLimits } from '../../store/chain/due-items.ts';
 import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -46,7 +46,8 @@ export interface Relayer {
   readonly chain: Chain;
   readonly signer: Signer;
   readonly id: SenderId;
-  readonly share: Share;
+  /** The addresses of all relayers of the network. They share the due items. */
+  readonly peers: readonly string[];
   /** True if it sends only its own coin, like the intermediate account. */
   readonly isCoinOnly?: boolean;
   readonly lease: Lease;
@@ -79,6 +80,8 @@ export interface RelayMemory {
   balanceCheckedAtMs: number | undefined;
   stuckCheckedAtMs: number | undefined;
   budgetsReadAtMs: number;
+  /** The retired relayers of the network, and the time of the last read. */
+  retired: { readonly addresses: ReadonlySet<string>; readonly readAtMs: number } | undefined;
 }
 
 export function newMemory(): RelayMemory {
@@ -91,6 +94,7 @@ export function newMemory(): RelayMemory {
     balanceCheckedAtMs: undefined,
     stuckCheckedAtMs: undefined,
     budgetsReadAtMs: 0,
+    retired: undefined,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Fees } from '../../chains/sender.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { SIGNER_REFUSED } from '../../domain/item.ts';
 import { chooseBatches, intoBatches, type Places, SEND_MARGIN_MS } from '../../domain/send-plan.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
@@ -13,6 +14,7 @@ import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
+import type { Duty } from './duty.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
@@ -31,6 +33,7 @@ const ISOLATED_EACH = 2;
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
 export interface Opening {
+  readonly duty: Duty;
   readonly nextNonce: number;
   readonly places: Places;
   readonly inFlight: number;
@@ -71,15 +74,15 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   return hasMore && chosen.length > 0 ? AT_ONCE : IDLE;
 }
 
-function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTimeMs }: Opening): Promise<DueItem[]> {
+function readDue(deps: RelayDeps, { id }: Relayer, { duty, chainTimeMs }: Opening): Promise<DueItem[]> {
   const nowMs = deps.world.clock.nowMs();
   return findDueItems(deps.db.sql, {
     ...id,
-    isCoinOnly,
+    isCoinOnly: duty.isCoinOnly,
     now: new Date(nowMs),
     limits: limitsOf(deps, id.network),
     deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
-    share,
+    share: duty.share,
     sharedBefore: new Date(nowMs - SHARED_AFTER_MS),
     isolatedEach: ISOLATED_EACH,
     limit: MAX_DUE,
@@ -98,12 +101,16 @@ async function sendBatches(
     simulation.catch(() => {});
     return simulation;
   };
+  const { tracing } = deps.world;
   let nonce = nextNonce;
   let simulation = ahead(batches[0]);
   for (let index = 0; index < batches.length; index += 1) {
     const items = await simulation;
     simulation = ahead(batches[index + 1]);
-    nonce += await sendBatch(deps, relayer, { items, nonce, fees });
+    const batch = { items, nonce, fees };
+    nonce += await (tracing === undefined
+      ? sendBatch(deps, relayer, batch)
+      : tracedBatch(tracing, deps, relayer, batch));
   }
 }
 
@@ -111,6 +118,21 @@ interface BatchToSend {
   readonly items: readonly DueItem[];
   readonly nonce: number;
   readonly fees: Fees;
+}
+
+/** A root of its own, because a transaction belongs to many payments: it has a link to the trace of each. */
+function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch: BatchToSend): Promise<number> {
+  if (batch.items.length === 0) return Promise.resolve(0);
+  const attributes = {
+    'till.network': relayer.id.network,
+    'till.relayer': relayer.id.signer,
+    'till.nonce': batch.nonce,
+    'till.items': batch.items.length,
+  };
+  const payments = batch.items.map(({ subject }) => subject).filter((subject) => subject.startsWith('pay_'));
+  return tracing.span('send', { kind: 'producer', place: 'root', attributes, payments }, () =>
+    sendBatch(deps, relayer, batch),
+  );
 }
 
 /** Returns the number of nonces taken: one, or the number of parts into which the batch had to be split. */

@@ -28,10 +28,11 @@ import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, commandOfOne } from '../command.ts';
 import { storeWhileClaimed } from '../store-while-claimed.ts';
 import type { Outcome } from './attempt.ts';
-import { type AttemptDeps, attemptDelivery, type Claimed, resultOf } from './attempt-delivery.ts';
+import { type AttemptDeps, type Claimed, resultOf } from './attempt-delivery.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
 import { createSecretOpener } from './endpoint-secrets.ts';
 import type { BodyReader } from './event-bodies.ts';
+import { tracedAttempt } from './traced-attempt.ts';
 
 export interface CourierDeps extends CommandDeps, Pick<AttemptDeps, 'exchangeFor'> {
   readonly log: Log;
@@ -97,7 +98,7 @@ interface Lane {
 }
 
 export function createCourier(deps: CourierDeps): Courier {
-  const { clock, timers } = deps.world;
+  const { clock } = deps.world;
   const lanes = new Map<string, Lane>();
   const held = newCounts();
   const inFlight = newCounts();
@@ -107,7 +108,8 @@ export function createCourier(deps: CourierDeps): Courier {
   /** Claims that waited for too long. The next round releases them. */
   const stale: Claimed[] = [];
   const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
-  const store = createBatcher<AttemptResult, undefined>(timers, {
+  const attempt = tracedAttempt(deps.world.tracing);
+  const store = createBatcher<AttemptResult, undefined>(deps.world, {
     run: async (results) => {
       const failing = await commandOfOne(deps, (now) => storeResults(results, now));
       for (const { endpointId, failingSince } of failing) {
@@ -187,7 +189,7 @@ export function createCourier(deps: CourierDeps): Courier {
     const { endpoint, pace } = lane;
     const { countedFor } = claimed;
     let wasFull = false;
-    const outcome = await attemptDelivery(attemptDeps, endpoint, claimed).finally(() => {
+    const outcome = await attempt(attemptDeps, endpoint, claimed).finally(() => {
       wasFull = isFull(countedFor);
       lane.inFlight -= 1;
       inFlight.add(countedFor, -1);

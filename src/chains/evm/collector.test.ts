@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   type Address,
+  decodeEventLog,
   encodeAbiParameters,
   encodeErrorResult,
   encodeEventTopics,
@@ -142,6 +143,38 @@ describe('the codec of the Collector', () => {
     assert.deepEqual(decodeCollectorLog({ topics, data }), { type: 'refused', commitment, reason: '0x1234' });
     assert.equal(decodeCollectorLog({ topics: [commitment], data }), undefined);
     assert.equal(decodeCollectorLog({ topics: [], data: '0x' }), undefined);
+  });
+
+  it('reads a payment as a general decoder does, and refuses data of another form', () => {
+    fc.assert(
+      fc.property(item, batch, hexOf(32), fc.nat(2), (one, { token, feeAccount }, commitment, nonceSpace) => {
+        const { subject, payer, amount, fee, recipient, deadline } = one;
+        const values = [nonceSpace, token, feeAccount, subject, payer, amount, fee, recipient, deadline] as const;
+        const [{ inputs }] = parseAbi([
+          'function terms(uint256, address, address, bytes32, address, uint256, uint256, address, uint256)',
+        ]);
+        const data = encodeAbiParameters(
+          inputs,
+          values.map((value) => (typeof value === 'number' ? BigInt(value) : value)) as never,
+        );
+        const topics = encodeEventTopics({ abi: COLLECTOR_ABI, eventName: 'Collected', args: { commitment } }) as Hex[];
+        const { args } = decodeEventLog({
+          abi: COLLECTOR_ABI,
+          eventName: 'Collected',
+          topics: topics as [Hex, Hex],
+          data,
+        });
+        const { nonceSpace: space, feeAccount: account, deadline: end, ...paid } = args;
+        const terms = { nonceSpace: space, feeAccount: account, deadline: end };
+        assert.deepEqual(decodeCollectorLog({ topics, data }), { type: 'collected', ...paid, terms });
+        const spoilt = `${data.slice(0, 66)}01${data.slice(68)}` as Hex;
+        for (const wrong of [data.slice(0, -2), `${data}00`, `${data}${'0'.repeat(64)}`, '0x', spoilt] as Hex[]) {
+          assert.throws(() => decodeCollectorLog({ topics, data: wrong }), RangeError);
+        }
+        assert.throws(() => decodeCollectorLog({ topics: topics.slice(0, 1), data }), RangeError);
+        assert.throws(() => decodeCollectorLog({ topics: [...topics, commitment], data }), RangeError);
+      }),
+    );
   });
 
   it('has the entries and events of the contract', () => {

@@ -13,7 +13,7 @@ import {
 } from 'viem';
 import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
 import type { RefusalReason } from '../refusal-reason.ts';
-import { fixed } from './words.ts';
+import { addressIn, fixed, indexedWord, uintIn, wordsIn } from './words.ts';
 
 /**
  * The calls and answers of the Collector (`contracts/Collector.sol`). In its first release, the subject of an item is the 16 bytes
@@ -185,9 +185,28 @@ export function decodeCollectorLog(log: {
     return { type: 'refused', ...decodeEventLog({ abi: COLLECTOR_ABI, eventName: 'Refused', ...content }).args };
   }
   if (topic !== COLLECTED_TOPIC) return undefined;
-  const { args } = decodeEventLog({ abi: COLLECTOR_ABI, eventName: 'Collected', ...content });
-  const { nonceSpace, feeAccount, deadline, ...paid } = args;
-  return { type: 'collected', ...paid, terms: { nonceSpace, feeAccount, deadline } };
+  const [
+    space = '',
+    token = '',
+    feeAccount = '',
+    subject = '',
+    payer = '',
+    amount = '',
+    fee = '',
+    recipient = '',
+    end = '',
+  ] = wordsIn(log.data, 9);
+  return {
+    type: 'collected',
+    commitment: indexedWord(log.topics),
+    subject: `0x${subject}`,
+    payer: addressIn(payer),
+    token: addressIn(token),
+    amount: uintIn(amount),
+    fee: uintIn(fee),
+    recipient: addressIn(recipient),
+    terms: { nonceSpace: uintIn(space), feeAccount: addressIn(feeAccount), deadline: uintIn(end) },
+  };
 }
 
 /** The outcome of an item of a batch. From `eth_call`, the outcome if the batch were sent now. */

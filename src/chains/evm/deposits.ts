@@ -11,7 +11,7 @@ import artifact from '../../../contracts/artifacts/Deposits.json' with { type: '
 import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { AuthorizedMethod } from '../../domain/item.ts';
 import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.ts';
-import { address, bytes32, fixed, keccak, uint } from './words.ts';
+import { address, addressIn, bytes32, fixed, indexedWord, keccak, uint, uintIn, wordsIn } from './words.ts';
 
 /**
  * The calls and answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector, a subject of 16 bytes belongs
@@ -191,8 +191,25 @@ export function decodeSweptLog({ topics, data }: { topics: readonly Hex[]; data:
   const content = { eventName: 'Swept', topics: topics as [Hex, ...Hex[]], data } as const;
   if (topics[0] === FIRST_SWEPT_TOPIC) return decodeEventLog({ abi: FIRST_SWEPT_ABI, ...content }).args;
   if (topics[0] !== SWEPT_TOPIC) return undefined;
-  const { askedToken, feeAccount, asked, askedFee, ...swept } = decodeEventLog({ abi: DEPOSITS_ABI, ...content }).args;
-  return { ...swept, terms: { askedToken, feeAccount, asked, askedFee } };
+  const [askedToken = '', feeAccount = '', subject = '', recipient = '', asked = '', askedFee = '', ...swept] = wordsIn(
+    data,
+    9,
+  );
+  const [token = '', amount = '', fee = ''] = swept;
+  return {
+    commitment: indexedWord(topics),
+    subject: `0x${subject}`,
+    token: addressIn(token),
+    amount: uintIn(amount),
+    fee: uintIn(fee),
+    recipient: addressIn(recipient),
+    terms: {
+      askedToken: addressIn(askedToken),
+      feeAccount: addressIn(feeAccount),
+      asked: uintIn(asked),
+      askedFee: uintIn(askedFee),
+    },
+  };
 }
 
 /**

@@ -137,7 +137,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     const timeoutMs = Math.ceil(wantedMs / LANE_STEP_MS) * LANE_STEP_MS;
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
-      lane = createBatcher(world.timers, {
+      lane = createBatcher(world, {
         run: (calls) => inChunks(calls, timeoutMs),
         maxItems: MAX_BATCH_CALLS,
         maxConcurrent: MAX_CONCURRENT_REQUESTS,

@@ -52,7 +52,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
-      lane = createBatcher(world.timers, {
+      lane = createBatcher(world, {
         run: (questions) => askAll(questions, timeoutMs),
         maxItems: MAX_GATHERED,
         maxConcurrent: MAX_CONCURRENT,

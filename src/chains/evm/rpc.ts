@@ -6,6 +6,7 @@ import { createAttempts } from './attempts.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import type { EndpointFailure, RpcCall } from './json-rpc.ts';
 import { readNumber } from './rpc-values.ts';
+import { tracedTransport } from './traced-transport.ts';
 import { httpTransport, type Transport } from './transport.ts';
 
 /**
@@ -87,7 +88,10 @@ export function createRpc(input: RpcInput): Rpc {
     return createEndpoint({
       name,
       world,
-      transport: typeof endpoint === 'string' ? httpTransport(endpoint) : endpoint,
+      transport: tracedTransport(world.tracing, typeof endpoint === 'string' ? httpTransport(endpoint) : endpoint, {
+        network,
+        endpoint: index + 1,
+      }),
       chainId: input.chainId,
       genesis: input.genesis,
       callsPerS: input.callsPerS ?? DEFAULT_CALLS_PER_S,

@@ -1,4 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { Hex } from './rpc-values.ts';
 
 /** ABI encoding by hand. Our calls use plain words only, and packing them is many times faster than with a library. */
@@ -8,6 +9,30 @@ export type Word = string;
 export const uint = (value: bigint | number): Word => value.toString(16).padStart(64, '0');
 export const address = (value: string): Word => value.slice(2).toLowerCase().padStart(64, '0');
 export const bytes32 = (value: string): Word => value.slice(2).toLowerCase();
+
+/** The words of data that consists of exactly this many. A general decoder takes ten times as long for an event. */
+export function wordsIn(data: Hex, count: number): Word[] {
+  if (data.length !== 2 + 64 * count) throw new RangeError(`not data of ${count} words`);
+  return Array.from({ length: count }, (_, index) => data.slice(2 + 64 * index, 66 + 64 * index));
+}
+
+/** The address in a word, in canonical spelling. */
+export function addressIn(word: Word): Hex {
+  if (!word.startsWith(NO_ADDRESS)) throw new RangeError('not the word of an address');
+  return checksumAddress(`0x${word.slice(NO_ADDRESS.length).toLowerCase()}`) as Hex;
+}
+
+const NO_ADDRESS = '0'.repeat(24);
+
+export const uintIn = (word: Word): bigint => BigInt(`0x${word}`);
+
+/** The only indexed field of an event, which is one word. */
+export function indexedWord(topics: readonly Hex[]): Hex {
+  const [, word] = topics;
+  if (topics.length !== 2 || word?.length !== 66)
+    throw new RangeError('not the topics of an event with one indexed field');
+  return word;
+}
 
 /** A number as hex of `size` bytes. */
 export function fixed(value: bigint | number, size: number): string {

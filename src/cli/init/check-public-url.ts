@@ -4,7 +4,7 @@ import type { PublicUrlAnswer } from '../../domain/doctor/facts.ts';
 import { judgeCertificates } from '../../domain/doctor/judge-outside.ts';
 import { judgeProxy, judgePublicUrl } from '../../domain/doctor/judge-set-up.ts';
 import { askBack, askRunning, PortTakenError } from '../../runtime/ask-back.ts';
-import { certificateOfPages, OWN_PAGE } from '../doctor-commands.ts';
+import { certificateOfPages, OWN_PAGE } from '../examine-gateway.ts';
 import { type Check, type CheckInput, checked } from './check.ts';
 import { listOf } from './questions.ts';
 

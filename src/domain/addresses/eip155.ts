@@ -21,11 +21,20 @@ export const EIP155: Addresses = {
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
+/** A payment meets the same addresses again and again, and each hash takes 6 µs. */
+const MAX_SPELLINGS = 10_000;
+const spellings = new Map<string, string>();
+
 /** EIP-55: the case of each letter carries one bit of the hash of the lower-case address. */
 export function checksumAddress(lowerHex: string): string {
+  const known = spellings.get(lowerHex);
+  if (known !== undefined) return known;
   const digits = lowerHex.slice(2);
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)));
-  return `0x${digits.replace(/[a-f]/g, (letter, index) => (hash.charAt(index) >= '8' ? letter.toUpperCase() : letter))}`;
+  const spelling = `0x${digits.replace(/[a-f]/g, (letter, index) => (hash.charAt(index) >= '8' ? letter.toUpperCase() : letter))}`;
+  if (spellings.size >= MAX_SPELLINGS) spellings.delete(spellings.keys().next().value ?? '');
+  spellings.set(lowerHex, spelling);
+  return spelling;
 }
 
 /** Wallets and libraries hold chain ids as JavaScript numbers, so an id that a number cannot hold exactly is refused. */

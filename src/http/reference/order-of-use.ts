@@ -87,6 +87,7 @@ export const ORDER_OF_USE: readonly string[] = [
 
   'get /v1/operator/status',
   'get /v1/operator/networks',
+  'get /v1/operator/examination',
   'get /v1/operator/partners',
 
   'get /v1/gateway/payment/{id}',

@@ -11,6 +11,7 @@ import { listNodes } from '../../store/plumbing/nodes.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights } from '../entry/caller.ts';
 import { nullable, Timestamp } from '../schemas.ts';
+import { ExaminationBody, viewExamination } from '../views/examination.ts';
 import { NetworkBody, viewNetwork } from '../views/network-state.ts';
 
 /** Operators act only by commands, so these routes only read. */
@@ -58,6 +59,10 @@ export async function operatorRoutes(app: App, deps: HttpDeps): Promise<void> {
     const alerts = await listAlerts(deps.db.sql);
     return { networks: networks.map((network) => viewNetwork(network, alerts)) };
   });
+
+  app.get('/v1/operator/examination', { schema: EXAMINATION, config: CONFIG }, async () =>
+    viewExamination(await deps.examine()),
+  );
 }
 
 const TAGS = ['Operator'];
@@ -147,4 +152,13 @@ const NETWORKS = {
   summary: 'Get the state of the networks',
   description: 'As this node sees them. Balances are asked of the chains.',
   response: { 200: Type.Object({ networks: Type.Array(NetworkBody) }, { description: 'The configured networks.' }) },
+};
+
+const EXAMINATION = {
+  tags: TAGS,
+  operationId: 'getExamination',
+  summary: 'Examine the gateway',
+  description:
+    'Everything that `till doctor` examines, as the node that answers sees it, with secrets struck out. It asks every endpoint, the public URL and the database, which may take 30 seconds. An examination of the last 20 seconds is shown again.',
+  response: { 200: ExaminationBody },
 };

@@ -1,10 +1,14 @@
 import { Type } from 'typebox';
 import { DEFAULT_PIN, isPreview, KNOWN_VERSIONS } from '../../domain/version.ts';
+import { programVersion } from '../../runtime/own-package.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { createReadiness, Readiness } from '../readiness.ts';
 
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
-  app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
+  app.get('/health', { schema: HEALTH, config: PROBE }, () => ({
+    status: 'ok' as const,
+    version: programVersion(),
+  }));
 
   app.get('/versions', { schema: VERSIONS, config: { isCheap: true } }, () => ({
     versions: KNOWN_VERSIONS.map((version) => ({ version, isPreview: isPreview(version) })),
@@ -25,7 +29,12 @@ const HEALTH = {
   operationId: 'getHealth',
   summary: 'Check whether the process is alive',
   description: 'Answers while the process can answer at all. It asks neither the database nor a chain.',
-  response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
+  response: {
+    200: Type.Object(
+      { status: Type.Literal('ok'), version: Type.String({ description: 'The version of this node.' }) },
+      { description: 'It is.' },
+    ),
+  },
 };
 
 const VERSIONS = {

@@ -21,11 +21,13 @@ export async function findDepositProgress(
   { commitment, network, asset, deadline, asked }: DepositAsk & { readonly asked: string },
 ): Promise<DepositProgress> {
   const [row] = await db<{ arrived: string; confirmed: string }[]>`
-    select coalesce(max(total), 0)::text as arrived,
-      coalesce((select read_number from deposit_cursors where network = ${network}) + 1
-        - min(block_number) filter (where total >= ${asked}::numeric), 0)::text as confirmed
+    select greatest(coalesce(sum(units), 0), 0)::text as arrived,
+      case when sum(units) >= ${asked}::numeric then
+        coalesce((select read_number from deposit_cursors where network = ${network}) + 1
+          - min(block_number) filter (where total >= ${asked}::numeric), 0)
+      else 0 end::text as confirmed
     from (
-      select block_number, sum(units) over (order by block_number, log_index) as total
+      select block_number, units, sum(units) over (order by block_number, log_index) as total
       from (${sumsAt(db, { network, commitment })}) known
       where asset = ${asset} and not is_screened and at <= ${deadline}
     ) counted`;
@@ -110,6 +112,6 @@ export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean
     select from deposits d join items i on i.commitment = d.item
     where d.payment_id = ${paymentId} and i.amount <= (
       select sum(m.units) from (${sumsAt(db, { network: db`d.network`, commitment: db`d.commitment` })}) m
-      where m.asset = d.asset and not m.is_screened and m.source <> 'loss' and m.at <= i.deadline)`;
+      where m.asset = d.asset and not m.is_screened and m.at <= i.deadline)`;
   return rows.length > 0;
 }

@@ -129,16 +129,18 @@ export async function findWrongCheckpoints(
 
 /**
  * All movements of an address, proved or not: the sums of its checkpoint, and the later ones. A checkpoint with blocks above `upTo` is
- * not used. A sum has the block and time of its first movement.
+ * not used. A sum has the block and time of its first movement. A loss has negative units, because its money is not there.
  */
 export function sumsAt(db: Reader, { network, commitment }: PlaceValues, upTo?: number) {
   const isUsed = upTo === undefined ? db`true` : db`c.block_number <= ${upTo}`;
   return db`
-    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index, s.units
+    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index,
+      case when m.source = 'loss' then -s.units else s.units end as units
     from ${sumsOfCheckpoints(db)}
     where c.network = ${network} and c.commitment = ${commitment} and ${isUsed}
     union all
-    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index, m.amount from movements m
+    select m.asset, m.source, m.is_screened, m.at, m.block_number, m.log_index,
+      case when m.source = 'loss' then -m.amount else m.amount end from movements m
     where m.network = ${network} and m.commitment = ${commitment}
       and m.at > ${lastTime(db, { network, commitment }, isUsed)}`;
 }

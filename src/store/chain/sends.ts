@@ -122,10 +122,11 @@ export async function insertVersion(
     on conflict (hash) do nothing`;
 }
 
-/** Records that the version is about to be broadcast, and returns its bytes. No other bytes are ever broadcast. */
+/** Records that the version is about to be broadcast, and returns its bytes, unless they were pruned. No other bytes are ever broadcast. */
 export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string | undefined> {
   const [row] = await tx<{ bytes: string }[]>`
-    update send_versions set broadcast_at = coalesce(broadcast_at, ${at}) where hash = ${hash} returning bytes`;
+    update send_versions set broadcast_at = coalesce(broadcast_at, ${at})
+    where hash = ${hash} and bytes <> '' returning bytes`;
   return row?.bytes;
 }
 

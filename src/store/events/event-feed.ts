@@ -27,7 +27,7 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   const notify = (objectIds: readonly string[] | undefined) => {
     for (const listener of listeners) listener(objectIds);
   };
-  const notifyOthers = createBatcher<undefined, undefined>(deps.world.timers, {
+  const notifyOthers = createBatcher<undefined, undefined>(deps.world, {
     run: async (requests) => {
       await deps.db.sql`select pg_notify(${OUTBOX_CHANNEL}, '')`;
       return requests.map(() => undefined);

@@ -15,8 +15,8 @@ const MAX_CONCURRENT = 2;
 
 export function createFeedReader({ world, db }: { readonly world: World; readonly db: Database }): FeedReader {
   const shared = { maxItems: MAX_ASKS, maxConcurrent: MAX_CONCURRENT, isItemsFault: () => false };
-  const page = createBatcher<FeedAsk, FeedPage>(world.timers, { ...shared, run: (asks) => readFeeds(db.sql, asks) });
-  const last = createBatcher<undefined, number>(world.timers, {
+  const page = createBatcher<FeedAsk, FeedPage>(world, { ...shared, run: (asks) => readFeeds(db.sql, asks) });
+  const last = createBatcher<undefined, number>(world, {
     ...shared,
     run: async (asks) => {
       const position = await lastPosition(db.sql);

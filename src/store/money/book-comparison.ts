@@ -55,7 +55,7 @@ interface AssetUnits {
 }
 
 /**
- * The balance that an account of ours must have at a block according to the books. It is the present sum of the book accounts with
+ * The balance that accounts of ours must have together at a block according to the books. It is the present sum of the book accounts with
  * this prefix, less entries of later blocks, plus undecided Collector events up to that block. Fees count if they go to the same
  * account. It is one statement, so that nothing is counted twice or missed while the watcher works.
  */
@@ -63,31 +63,31 @@ export async function heldAt(
   db: Reader,
   ask: {
     readonly network: string;
-    readonly address: string;
+    readonly addresses: readonly string[];
     readonly block: number;
     readonly accounts: readonly string[];
     readonly hasFees: boolean;
   },
 ): Promise<(AssetUnits & { readonly fees: bigint })[]> {
   const { network, block, accounts, hasFees } = ask;
-  const address = addressKey(network, ask.address);
-  const isIt = (column: Fragment) => db`${addressKeySql(db, network, column)} = ${address}`;
-  const own = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
+  const keys = ask.addresses.map((address) => addressKey(network, address));
+  const isOwn = (column: Fragment) => db`${addressKeySql(db, network, column)} = any(${keys}::text[])`;
+  const isBooked = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
   const rows = await db<{ asset: string; units: string; fees: string }[]>`
     select asset, sum(units)::text as units, coalesce(sum(units) filter (where account = 'fees'), 0)::text as fees from (
-      ${bookedParts(db, { network, own, block: db`${block}::bigint` })}
+      ${bookedParts(db, { network, own: isBooked, block: db`${block}::bigint` })}
       union all
       select i.asset, 'undecided',
-        case when ${isIt(db`i.recipient`)} then i.amount - i.fee else 0 end
-        + case when ${isIt(db`i.fee_account`)} then i.fee else 0 end
-        - case when ${isIt(db`i.payer`)} then i.amount else 0 end
+        case when ${isOwn(db`i.recipient`)} then i.amount - i.fee else 0 end
+        + case when ${isOwn(db`i.fee_account`)} then i.fee else 0 end
+        - case when ${isOwn(db`i.payer`)} then i.amount else 0 end
       from chain_events e join items i on i.commitment = e.commitment
       where e.network = ${network} and e.type = 'paid' and e.block_number <= ${block} and e.decided_at is null
         and i.state <> 'paid'
       union all
       select e.asset, 'undecided',
-        case when ${isIt(db`i.recipient`)} then e.amount - e.fee else 0 end
-        + case when ${isIt(db`i.fee_account`)} then e.fee else 0 end
+        case when ${isOwn(db`i.recipient`)} then e.amount - e.fee else 0 end
+        + case when ${isOwn(db`i.fee_account`)} then e.fee else 0 end
       from (
         select commitment, fields ->> 'asset' as asset, (fields ->> 'amount')::numeric as amount,
           (fields ->> 'fee')::numeric as fee

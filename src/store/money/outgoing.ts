@@ -125,6 +125,21 @@ export async function findUnbegun(
   return row;
 }
 
+/** Transfers of ours that wait because their account has not approved the token for Permit2. */
+export interface Unapproved {
+  readonly payer: string;
+  readonly asset: string;
+  readonly count: number;
+}
+
+export function findUnapproved(db: Reader, network: string): Promise<Unapproved[]> {
+  return db<Unapproved[]>`
+    select i.payer, i.asset, count(*)::int as count from items i join outgoing o on o.id = i.subject
+    where i.network = ${network} and i.state = 'due' and i.purpose <> 'payment' and i.purpose <> 'sweep'
+      and o.signer = 'gateway' and i.refusal = 'short_allowance'
+    group by i.payer, i.asset order by i.asset, i.payer`;
+}
+
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;

@@ -59,7 +59,7 @@ export function createDestinationReader(
   { world, db }: { world: World; db: Database },
   isGenuine: (row: StoredDestination) => boolean,
 ): DestinationReader {
-  return createBatcher<string, Destinations>(world.timers, {
+  return createBatcher<string, Destinations>(world, {
     run: async (merchantIds) => {
       const rows = (await findDestinations(db.sql, merchantIds)).filter(isGenuine);
       const byMerchant = Map.groupBy(rows, ({ merchantId }) => merchantId);

@@ -34,7 +34,7 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
       changed?.add(id);
     }
   });
-  const read = createBatcher<string, Row | undefined>(world.timers, {
+  const read = createBatcher<string, Row | undefined>(world, {
     run: async (ids) => {
       changed = new Set();
       const rows = await find(db.sql, ids);

@@ -1,5 +1,6 @@
 import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import type { Random } from '../../runtime/world.ts';
 import { beginText, ConnectionError, type ConnectionInput, connectionError, connectionSettings } from './connection.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -15,6 +16,7 @@ import {
 } from './session.ts';
 import type { Draft, SingleStatement } from './single-statement.ts';
 import { type Reader, type Rows, type Run, readerOf, type Statement } from './statement.ts';
+import { ABOUT_TRANSACTION, traceStatements } from './traced-statements.ts';
 
 export type { Reader } from './statement.ts';
 
@@ -64,6 +66,8 @@ export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
   readonly isPrepared?: boolean | undefined;
   /** Detects a hanging database. Without it, a statement waits until its timeout. */
   readonly heartbeat?: Heartbeat;
+  /** Records a span for each transaction and statement within a recorded span. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** The time that running statements get when the database is closed. */
@@ -89,7 +93,7 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
 const SETTINGS = { random_page_cost: '1.1' };
 
 export function openDatabase(input: DatabaseInput): Database {
-  const { heartbeat, directUrl } = input;
+  const { heartbeat, directUrl, tracing } = input;
   const isPooled = directUrl !== undefined;
   const connection = { settings: SETTINGS, ...input, isPooled };
   const begin = beginText(connection);
@@ -113,6 +117,7 @@ export function openDatabase(input: DatabaseInput): Database {
       throw failure;
     });
     const session = openSession(client, names, heartbeat?.noteAnswer);
+    if (tracing !== undefined) traceStatements(tracing, session);
     try {
       return await work(session);
     } catch (error) {
@@ -140,20 +145,24 @@ export function openDatabase(input: DatabaseInput): Database {
   };
 
   const sql = readerOf(run);
+  const beginNow: Database['begin'] = async (random, work, origin = {}) => {
+    const outbox: TxOutbox = { random, hasEvents: false };
+    const result = await borrow((session) =>
+      transact(session, begin, () => work(transactionOn(session, { outbox, origin }, 1))),
+    );
+    if (outbox.hasEvents) announceEvents();
+    return result;
+  };
   const eventListeners: (() => void)[] = [];
   const announceEvents = () => {
     for (const listener of eventListeners) listener();
   };
   return {
     sql,
-    async begin(random, work, origin = {}) {
-      const outbox: TxOutbox = { random, hasEvents: false };
-      const result = await borrow((session) =>
-        transact(session, begin, () => work(transactionOn(session, { outbox, origin }, 1))),
-      );
-      if (outbox.hasEvents) announceEvents();
-      return result;
-    },
+    begin:
+      tracing === undefined
+        ? beginNow
+        : (...input) => tracing.span('transaction', ABOUT_TRANSACTION, () => beginNow(...input)),
     async single({ draft, read, appendsEvents }) {
       const rows = await (draft(sql as unknown as Draft) as unknown as Statement<Rows>);
       if (appendsEvents) announceEvents();

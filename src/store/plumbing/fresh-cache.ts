@@ -36,7 +36,7 @@ interface Entry<Row> {
 export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheInput<Row>): FreshCache<Row> {
   const entries = new Map<string, Entry<Row>>();
   const waiting = new Map<string, Promise<Row | undefined>>();
-  const readBatched = createBatcher<string, Row | undefined>(world.timers, {
+  const readBatched = createBatcher<string, Row | undefined>(world, {
     run: async (keys) => {
       const rows = await readInto(keys);
       return keys.map((key) => rows.get(key));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { connectTo, createEmptyDatabase, type TestDatabase } from '../../../test/database.ts';
-import { migrate, migrationState } from './migrate.ts';
+import { connectTo, createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { migrate, migrationState, SchemaMismatchError } from './migrate.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -20,5 +20,41 @@ describe('nodes that start together on an empty database', () => {
     await Promise.all([1, 2, 3].map(() => migrate({ log }, database.url)));
     assert.deepEqual((await migrationState(sql)).missing, []);
     await sql.end();
+  });
+});
+
+describe('a database that a newer version has migrated', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.drop());
+
+  const newer = async (...names: string[]) => {
+    const sql = connectTo(database.url);
+    await sql`delete from migrations where sha256 = 'newer'`;
+    for (const [index, name] of names.entries()) {
+      await sql`insert into migrations (id, name, sha256) values (${9_001 + index}, ${name}, 'newer')`;
+    }
+    await sql.end();
+  };
+  const start = (newest?: string) => migrate({ log }, database.url, newest);
+
+  it('is refused', async () => {
+    await newer('9001_one.sql', '9002_two.sql');
+    await assert.rejects(start(), /newer version of Till \(it has 9002_two\.sql\): start that version instead\.$/);
+  });
+
+  it('is accepted by the operator who goes back, up to the migration that is named', async () => {
+    await newer('9001_one.sql', '9002_two.sql');
+    await start('9002_two.sql');
+    await start('9003_three.sql');
+    await assert.rejects(start('9001_one.sql'), SchemaMismatchError);
+    await assert.rejects(start('nonsense'), SchemaMismatchError);
+  });
+
+  it('is never accepted after a migration that leaves no way back', async () => {
+    await newer('9001_one_way_names.sql', '9002_two.sql');
+    await assert.rejects(start('9002_two.sql'), /cannot run after 9001_one_way_names\.sql: start that version\.$/);
   });
 });

@@ -26,15 +26,19 @@ interface Migration {
   readonly sha256: string;
 }
 
+/** In the name of a migration after which no older version may be started again. */
+const ONE_WAY = /^\d{4}_one_way_/;
+
 /** The database was migrated by a newer gateway, or contains a migration that differs from ours. */
 export class SchemaMismatchError extends Error {}
 
 /**
  * Migrates the schema to this version: forward only, in order, each file in its own transaction. A lock lets any number of nodes
  * start at the same time. After a crash, the files before it stay applied. A file that begins with `-- Without a transaction` runs
- * statement by statement, and again from its beginning after a crash.
+ * statement by statement, and again from its beginning after a crash. `newest` is the last migration of a newer version that the
+ * operator accepts, who goes back to this version.
  */
-export async function migrate(deps: { log: Log }, url: string): Promise<void> {
+export async function migrate(deps: { log: Log }, url: string, newest?: string): Promise<void> {
   const migrations = await readMigrations();
   // No timeout, because other nodes wait here for the migrating node, and an index build may take long.
   const { url: primaryUrl } = await findPrimary(url);
@@ -44,7 +48,7 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {
     // The run role may not create tables. It does not need to while the schema is up to date.
-    if ((await migrationState(sql)).missing.length === 0) return;
+    if ((await migrationState(sql, newest)).missing.length === 0) return;
     await takeLock(sql);
     await sql`
       create table if not exists migrations (
@@ -54,7 +58,7 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
         applied_at timestamptz not null default now()
       )`;
     const applied = await sql<AppliedRow[]>`select id, name, sha256 from migrations order by id`;
-    checkApplied(applied, migrations);
+    checkApplied(applied, migrations, newest);
     for (const migration of migrations.slice(applied.length)) {
       const isAlone = migration.sql.startsWith(WITHOUT_TRANSACTION);
       if (isAlone) for (const statement of statementsOf(migration)) await sql.unsafe(statement);
@@ -95,22 +99,25 @@ function statementsOf({ sql }: Migration): string[] {
 }
 
 /** The names of the applied and of the missing migrations. Throws if this version cannot use the database. */
-export async function migrationState(db: Reader): Promise<{ applied: string[]; missing: string[] }> {
+export async function migrationState(db: Reader, newest?: string): Promise<{ applied: string[]; missing: string[] }> {
   const known = await readMigrations();
   const [table] = await db<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`;
   const applied = table?.isThere ? await db<AppliedRow[]>`select id, name, sha256 from migrations order by id` : [];
-  checkApplied(applied, known);
+  checkApplied(applied, known, newest);
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
 /** Read once, because the files of a running version do not change and monitors ask often. */
 let newestId: number | undefined;
 
-/** True if the schema is that of this version. */
+/**
+ * True if the schema has every migration of this version. A newer version may have migrated it: a migration leaves all in place
+ * that running nodes of older versions use, so they go on until they are replaced.
+ */
 export async function isMigrated(db: Reader): Promise<boolean> {
   newestId ??= (await readMigrations()).at(-1)?.id ?? 0;
   const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;
-  return row?.newest === newestId;
+  return (row?.newest ?? 0) >= newestId;
 }
 
 interface AppliedRow {
@@ -119,20 +126,27 @@ interface AppliedRow {
   readonly sha256: string;
 }
 
-function checkApplied(applied: readonly AppliedRow[], known: readonly Migration[]): void {
-  for (const [index, row] of applied.entries()) {
+function checkApplied(applied: readonly AppliedRow[], known: readonly Migration[], newest: string | undefined): void {
+  for (const [index, row] of applied.slice(0, known.length).entries()) {
     const ours = known[index];
-    if (ours === undefined) {
+    if (ours?.id !== row.id || ours.sha256 !== row.sha256) {
       throw new SchemaMismatchError(
-        `The database was migrated by a newer version of Till (it has ${row.name}): start that version instead.`,
-      );
-    }
-    if (ours.id !== row.id || ours.sha256 !== row.sha256) {
-      throw new SchemaMismatchError(
-        `The database holds migration ${row.name} in another form than this version's ${ours.name}.`,
+        `The database holds migration ${row.name} in another form than this version's ${ours?.name}.`,
       );
     }
   }
+  const newer = applied.slice(known.length).map(({ name }) => name);
+  const last = newer.at(-1);
+  if (last === undefined) return;
+  const oneWay = newer.find((name) => ONE_WAY.test(name));
+  if (newest !== undefined && numberOf(last) <= numberOf(newest) && oneWay === undefined) return;
+  const wayOut =
+    oneWay === undefined ? 'start that version instead' : `this version cannot run after ${oneWay}: start that version`;
+  throw new SchemaMismatchError(`The database was migrated by a newer version of Till (it has ${last}): ${wayOut}.`);
+}
+
+function numberOf(name: string): number {
+  return Number.parseInt(name, 10);
 }
 
 async function readMigrations(): Promise<Migration[]> {

@@ -1,4 +1,5 @@
 import { createFollowedClock } from '../../runtime/followed-clock.ts';
+import type { Tracing } from '../../runtime/tracing.ts';
 import type { Clock, Log } from '../../runtime/world.ts';
 import { type Database, openDatabase, openListDatabase } from './database.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -26,6 +27,7 @@ export interface NodeDatabaseInput {
   /** Measures the time between two readings of the database's clock. */
   readonly baseClock: Clock;
   readonly machineClock: Clock;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Opens the pool of requests and the pool of lists, with one heartbeat. Resolves when the node's clock is set by the database. */
@@ -41,6 +43,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
     log,
     baseClock,
     machineClock,
+    tracing,
   } = input;
   const clock = createFollowedClock(baseClock);
   const heartbeat = startHeartbeat({
@@ -52,7 +55,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
     onBeat: ({ databaseMs, ...times }) => clock.take({ ...times, theirMs: databaseMs }),
   });
   await heartbeat.started;
-  const way = { url, directUrl, isPrepared, heartbeat };
+  const way = { url, directUrl, isPrepared, heartbeat, tracing };
   const db = openDatabase({ ...way, applicationName, poolSize });
   const listDb = openListDatabase({
     ...way,

@@ -36,7 +36,7 @@ export async function installNode(name: NodeName): Promise<InstalledNode | { rea
     }
   }
   try {
-    const folder = await install(name);
+    const folder = await installLocked(join(HERE, name), name);
     return { folder, program: join(folder, PROGRAMS[name]) };
   } catch (error) {
     if (process.env.CI !== undefined) throw error;
@@ -44,8 +44,9 @@ export async function installNode(name: NodeName): Promise<InstalledNode | { rea
   }
 }
 
-async function install(name: NodeName): Promise<string> {
-  const lock = await readFile(join(HERE, name, 'package-lock.json'));
+/** Installs the packages of a lock file that a folder has, into a folder that git ignores, and returns the latter. */
+export async function installLocked(source: string, name: string): Promise<string> {
+  const lock = await readFile(join(source, 'package-lock.json'));
   const folder = join(CACHE, `${name}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`);
   if (await isThere(folder)) return folder;
   await mkdir(CACHE, { recursive: true });
@@ -53,7 +54,7 @@ async function install(name: NodeName): Promise<string> {
   const building = await mkdtemp(join(CACHE, `${name}-building-`));
   try {
     for (const file of ['package.json', 'package-lock.json']) {
-      await copyFile(join(HERE, name, file), join(building, file));
+      await copyFile(join(source, file), join(building, file));
     }
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
     await promisify(execFile)('npm', ['ci', ...options], { cwd: building, timeout: INSTALL_WITHIN_MS });

@@ -121,6 +121,11 @@ const operator = createRoute({
   path: '/operator',
   component: lazyRouteComponent(() => import('./pages/operator.tsx'), 'OperatorPage'),
 });
+const examination = createRoute({
+  getParentRoute: () => shell,
+  path: '/operator/examination',
+  component: lazyRouteComponent(() => import('./pages/examination.tsx'), 'ExaminationPage'),
+});
 const team = createRoute({
   getParentRoute: () => shell,
   path: '/team',
@@ -160,6 +165,7 @@ const routeTree = root.addChildren([
     lateMoney,
     payouts,
     operator,
+    examination,
   ]),
 ]);
 

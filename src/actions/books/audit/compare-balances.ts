@@ -3,7 +3,7 @@ import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { assetsOf, coinOf, type Registry } from '../../../chains/registry.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { allBookedAt, type Surplus } from '../account-surplus.ts';
+import { allBookedAt, type BookedPlace, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';
 
 export interface BalancesCompared {
@@ -12,17 +12,18 @@ export interface BalancesCompared {
   readonly unreadable: readonly string[];
 }
 
-/** Compares the token balances of the intermediate account with the books, at a final block. */
+/** Compares the token balances of the intermediate accounts with the books, at a final block. */
 export async function compareIntermediate(
   db: Reader,
   registry: Registry,
   connected: ConnectedChain,
-  block: number,
+  { place, block }: { readonly place: BookedPlace; readonly block: number },
 ): Promise<BalancesCompared> {
   const unreadable: string[] = [];
-  const { chain, intermediateAccount } = connected;
+  const { chain } = connected;
+  const { account: intermediateAccount, accounts } = place;
   const network = chain.network.chainId;
-  const rows = await allBookedAt(db, connected, { account: intermediateAccount, block });
+  const rows = await allBookedAt(db, connected, { accounts, block });
   const booked = new Map(rows.map((row) => [row.asset, row]));
   const tokens = assetsOf(registry, network).filter(
     ({ id, pay }) => pay !== undefined && id !== coinOf(registry, network),
@@ -30,7 +31,8 @@ export async function compareIntermediate(
   const found = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
-      const held = await chain.reader.holding(intermediateAccount, asset, block).catch((error: unknown) => {
+      const holdings = accounts.map((account) => chain.reader.holding(account, asset, block));
+      const held = await sumOf(holdings).catch((error: unknown) => {
         // A token that is not in the books may not exist on the chain.
         if (!booked.has(asset)) return 0n;
         if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
@@ -39,11 +41,16 @@ export async function compareIntermediate(
       });
       // The operator may withdraw fees, so a lack of at most the fees is no difference.
       if (held <= units && held >= units - fees) return [];
-      const message = `The intermediate account holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, units)}.`;
+      const who = accounts.length === 1 ? 'The intermediate account holds' : 'The intermediate accounts hold';
+      const message = `${who} ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, units)}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
   return { differences: found.flat(), unreadable };
+}
+
+async function sumOf(units: readonly Promise<bigint>[]): Promise<bigint> {
+  return (await Promise.all(units)).reduce((total, each) => total + each, 0n);
 }
 
 export function coinShortages(

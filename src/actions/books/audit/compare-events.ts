@@ -42,7 +42,8 @@ export interface EventsCompared {
 
 interface Ask {
   readonly chain: Chain;
-  readonly intermediateAccount: string;
+  /** The intermediate accounts, today and before. */
+  readonly intermediates: readonly string[];
   /** The accounts of the gateway: the intermediate account, the relayers, and all accounts that formerly had these roles. */
   readonly own: readonly string[];
   readonly from: number;
@@ -52,7 +53,7 @@ interface Ask {
 /** Compares the Collector's events of some blocks with items, payments and books, and the books with the events. */
 export async function compareEvents(
   { db: { sql: db }, registry, subjectKeys }: { readonly db: { readonly sql: Reader } } & RegistryDeps & SubjectKeyDeps,
-  { chain, intermediateAccount, own, from, to }: Ask,
+  { chain, intermediates, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
   const unreadable: string[] = [];
@@ -64,7 +65,7 @@ export async function compareEvents(
   const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain.payerSide, paid);
   // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
-  const facts = await readFacts(db, registry, { network, intermediateAccount, own, paidEvents });
+  const facts = await readFacts(db, registry, { network, intermediates, own, paidEvents });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
   const found: Difference[] = [];
   let foreign = 0;
@@ -112,10 +113,10 @@ async function readFacts(
   registry: Registry,
   {
     network,
-    intermediateAccount,
+    intermediates,
     own,
     paidEvents,
-  }: Pick<Ask, 'intermediateAccount' | 'own'> & { readonly network: string; readonly paidEvents: readonly PaidEvent[] },
+  }: Pick<Ask, 'intermediates' | 'own'> & { readonly network: string; readonly paidEvents: readonly PaidEvent[] },
 ): Promise<Facts> {
   const commitments = [...new Set(paidEvents.map(({ commitment }) => commitment))];
   const [items, others, positions, reverted] = await Promise.all([
@@ -128,7 +129,7 @@ async function readFacts(
   const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(registry, event, own);
   const outgoing = paidEvents.filter(isOutgoing);
   const unknown = paidEvents.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
-  const isOurs = await ownershipOf(db, registry, { network, intermediateAccount, unknown });
+  const isOurs = await ownershipOf(db, registry, { network, intermediates, unknown });
   const isNamed = await unexpectedAmong(db, network, unknown);
   return {
     registry,
@@ -172,9 +173,9 @@ export async function ownershipOf(
   registry: Registry,
   {
     network,
-    intermediateAccount,
+    intermediates,
     unknown,
-  }: { network: string; intermediateAccount: string; unknown: readonly OwnableEvent[] },
+  }: { network: string; intermediates: readonly string[]; unknown: readonly OwnableEvent[] },
 ): Promise<(event: OwnableEvent) => boolean> {
   if (unknown.length === 0) return () => false;
   const accounts = [...new Set(unknown.map(({ recipient }) => `${network}:${recipient}`))];
@@ -191,7 +192,7 @@ export async function ownershipOf(
       (sent.has(event.transactionHash) ||
         paidBy.get(event.id) === event.transactionHash ||
         paidAt.has(caipKey(`${network}:${event.recipient}`)) ||
-        isSameAddress(network, event.recipient, intermediateAccount)));
+        intermediates.some((account) => isSameAddress(network, event.recipient, account))));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {

@@ -7,7 +7,7 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
-import { coinSurpluses } from '../account-surplus.ts';
+import { coinSurpluses, intermediatePlace, ownPlaces } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
 import { type AddressPages, compareDeposits, compareSweeps } from './compare-deposits.ts';
 import { compareEvents, type Difference, type EventsCompared } from './compare-events.ts';
@@ -47,7 +47,7 @@ export async function reconcile(
   connected: ConnectedChain,
   { from: asked, maxBlocks, addresses = {} }: ReconcileInput = {},
 ): Promise<ReconcileReport | undefined> {
-  const { chain, intermediateAccount } = connected;
+  const { chain } = connected;
   const network = chain.network.chainId;
   const cursor = (await findCursors(db.sql)).find((each) => each.network === network);
   if (cursor === undefined) return undefined;
@@ -57,21 +57,24 @@ export async function reconcile(
   const total = { events: 0, foreign: 0, waiting: 0 };
   const differences: Difference[] = [];
   const own = await ownAccounts({ db, rowKeys }, connected);
+  const places = await ownPlaces({ db, rowKeys }, connected);
+  const place = await intermediatePlace({ db, rowKeys }, connected);
+  const intermediates = place.accounts;
   const unreadable: string[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    const compared = await compareEvents({ db, registry, subjectKeys }, { chain, intermediateAccount, own, ...range });
+    const compared = await compareEvents({ db, registry, subjectKeys }, { chain, intermediates, own, ...range });
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
     differences.push(...compared.differences, ...(await compareSweeps(db.sql, registry, { chain, ...range })));
     unreadable.push(...compared.unreadable);
   }
-  const balances = await compareIntermediate(db.sql, registry, connected, final);
+  const balances = await compareIntermediate(db.sql, registry, connected, { place, block: final });
   const deposits = await compareDeposits(db.sql, registry, { chain, block: final }, addresses);
   differences.push(...balances.differences, ...deposits.differences);
   unreadable.push(...balances.unreadable);
-  differences.push(...coinShortages(registry, network, await coinSurpluses(db.sql, connected, final, own), final));
+  differences.push(...coinShortages(registry, network, await coinSurpluses(db.sql, connected, final, places), final));
   return {
     network,
     from,

@@ -12,12 +12,11 @@ import { findUnexpected, type NewUnexpectedMoney } from '../../../store/money/un
 import { isRestoring } from '../../../store/parties/freezes.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
-import { askTransfers } from '../../evidence.ts';
+import { askHolding, askTransfers } from '../../evidence.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
 import { storeUnexpected, unexpectedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
-import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
+import { type BookedPlace, coinSurpluses, isStillBooked, ownPlaces, type Surplus } from '../account-surplus.ts';
 import { recordEntries } from '../record.ts';
 
 export interface CoinInput {
@@ -39,26 +38,60 @@ export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, leas
   const block = cursor.finalNumber;
   const undecided = await findFirstUndecided(deps.db.sql, network);
   if ((undecided !== undefined && undecided <= block) || (await isRestoring(deps.db.sql, network))) return;
-  for (const found of await coinSurpluses(deps.db.sql, connected, block, await ownAccounts(deps, connected))) {
-    const { account, surplus } = found;
-    const explainedTo = await findCoinCursor(deps.db.sql, network, account);
-    const isOpening = explainedTo === undefined && surplus > 0n;
-    const opening = isOpening
-      ? [relayerFundedEntry({ network, asset: coinOf(deps.registry, network), signer: account }, surplus, block)]
-      : [];
-    const unexpectedMoney = await unexpectedFrom(deps, connected, { found, from: explainedTo ?? block, to: block });
+  for (const found of await coinSurpluses(deps.db.sql, connected, block, await ownPlaces(deps, connected))) {
+    const { accounts } = found;
+    const cursors = await Promise.all(accounts.map((account) => findCoinCursor(deps.db.sql, network, account)));
+    const explained = cursors.filter((cursor) => cursor !== undefined);
+    const explainedTo = explained.length === 0 ? undefined : Math.max(...explained);
+    const first = accounts.filter((_, index) => cursors[index] === undefined);
+    const openings = await openingsOf(connected, { found, first, hasCursor: explainedTo !== undefined });
+    const asset = coinOf(deps.registry, network);
+    const opening = openings.map(({ account, units }) =>
+      relayerFundedEntry({ network, asset, signer: account }, units, block),
+    );
+    const search = { found, openings, from: explainedTo ?? block, to: block };
+    const unexpectedMoney = await unexpectedFrom(deps, connected, search);
     if (unexpectedMoney === undefined || block <= (explainedTo ?? -1)) continue;
     await commandOfLeader(deps, lease, async (tx, now) => {
       if (!(await isStillBooked(tx, connected, found))) return;
       await recordEntries(tx, opening, now);
       await storeUnexpected(tx, deps.registry, unexpectedMoney, now);
-      await putCoinCursor(tx, { network, account, block });
+      for (const account of accounts) await putCoinCursor(tx, { network, account, block });
     });
   }
 }
 
+interface Opening {
+  readonly account: string;
+  readonly units: bigint;
+}
+
+/**
+ * The coin that accounts had before their first check. An account that joins others of its place, such as a new intermediate account,
+ * has at most its own balance as its opening balance: the rest of the surplus has arrived.
+ */
+async function openingsOf(
+  { chain }: ConnectedChain,
+  { found, first, hasCursor }: { found: Surplus; first: readonly string[]; hasCursor: boolean },
+): Promise<Opening[]> {
+  const { account, asset, block } = found;
+  if (found.surplus <= 0n || first.length === 0) return [];
+  if (!hasCursor) return [{ account, units: found.surplus }];
+  let left = found.surplus;
+  const openings: Opening[] = [];
+  for (const each of first) {
+    const held = await askHolding(chain.reader, { account: each, asset, block });
+    const units = held < left ? held : left;
+    left -= units;
+    if (units > 0n) openings.push({ account: each, units });
+  }
+  return openings;
+}
+
 interface Search {
   readonly found: Surplus;
+  /** Opening balances, which are no arrivals. */
+  readonly openings: readonly Opening[];
   /** The range of blocks: the balance is explained at its start, but not at its end. */
   readonly from: number;
   readonly to: number;
@@ -70,7 +103,7 @@ async function unexpectedFrom(
   connected: ConnectedChain,
   search: Search,
 ): Promise<NewUnexpectedMoney[] | undefined> {
-  if (search.found.surplus <= 0n || search.from >= search.to) return [];
+  if (surplusOf(search) <= 0n || search.from >= search.to) return [];
   try {
     const unexpectedMoney: NewUnexpectedMoney[] = [];
     for (const arrival of await locate(deps, connected, search)) {
@@ -85,7 +118,12 @@ async function unexpectedFrom(
   }
 }
 
-interface Arrival {
+/** The surplus without opening balances. */
+function surplusOf({ found, openings }: Search): bigint {
+  return openings.reduce((left, { units }) => left - units, found.surplus);
+}
+
+interface Arrival extends BookedPlace {
   readonly account: string;
   readonly block: number;
   readonly units: bigint;
@@ -97,15 +135,21 @@ const MAX_QUESTIONS = 200;
 const KEPT_BLOCKS = 64;
 
 /** Finds by bisection the blocks in which the surplus appeared. */
-async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, from, to }: Search): Promise<Arrival[]> {
-  const { account } = found;
+async function locate({ db }: CommandDeps, connected: ConnectedChain, search: Search): Promise<Arrival[]> {
+  const { found, openings, from, to } = search;
+  const { account, accounts, asset } = found;
   let questions = 0;
   const surplusAt = async (block: number): Promise<bigint | undefined> => {
     questions += 1;
     if (questions > MAX_QUESTIONS) return undefined;
     try {
-      const [at] = await coinSurpluses(db.sql, connected, block, [account]);
-      return at?.surplus;
+      const [at] = await coinSurpluses(db.sql, connected, block, [{ account, accounts }]);
+      let surplus = at?.surplus;
+      for (const each of openings) {
+        const held = await askHolding(connected.chain.reader, { account: each.account, asset, block });
+        if (surplus !== undefined) surplus -= held < each.units ? held : each.units;
+      }
+      return surplus;
     } catch (error) {
       if (error instanceof ChainUnavailableError && to - block > KEPT_BLOCKS) return undefined;
       throw error;
@@ -115,13 +159,13 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
     if (has <= had) return [];
     const middle = Math.floor((low + high) / 2);
     const surplus = high - low === 1 ? undefined : await surplusAt(middle);
-    if (surplus === undefined) return [{ account, block: high, units: has - had }];
+    if (surplus === undefined) return [{ account, accounts, block: high, units: has - had }];
     const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
   // The balance was explained at `from`, so a surplus there comes from changed books and is no arrival.
   const before = await surplusAt(from);
-  return between(from, before === undefined || before < 0n ? 0n : before, to, found.surplus);
+  return between(from, before === undefined || before < 0n ? 0n : before, to, surplusOf(search));
 }
 
 /**
@@ -134,15 +178,14 @@ async function attribute(
   arrival: Arrival,
 ): Promise<NewUnexpectedMoney[] | undefined> {
   const { chain } = connected;
-  const { account, block, units } = arrival;
+  const { accounts, block, units } = arrival;
   const [transfers, events] = await Promise.all([
-    chain.reader.coinTransfers([account], block),
+    chain.reader.coinTransfers(accounts, block),
     chain.reader.events(block, block),
   ]);
   const coin = chain.network.coin.id;
-  const paid = events.filter(
-    (event) => event.type === 'paid' && event.asset === coin && isSameAddress(coin, event.recipient, account),
-  );
+  const isAmong = (address: string) => accounts.some((account) => isSameAddress(coin, address, account));
+  const paid = events.filter((event) => event.type === 'paid' && event.asset === coin && isAmong(event.recipient));
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
@@ -151,7 +194,7 @@ async function attribute(
     const { transfers: shown } = await askTransfers(chain.reader, transfer.transactionHash);
     if (shown.some((each) => isSameTransfer(each, transfer))) proved.push(transfer);
   }
-  const candidates = proved.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const candidates = proved.map((transfer) => unexpectedOf(connected, [], transfer, 'unclaimed'));
   const known = new Set(
     (
       await findUnexpected(
@@ -182,5 +225,5 @@ function unexplainedCoin(connected: ConnectedChain, { account, block, units }: A
     to: account,
     amount: units,
   };
-  return { ...unexpectedOf(connected, place, 'unclaimed'), transactionHash: null, sender: null };
+  return { ...unexpectedOf(connected, [], place, 'unclaimed'), transactionHash: null, sender: null };
 }

@@ -13,7 +13,7 @@ import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askEvents, askTouching, askTransfers } from '../../evidence.ts';
 import { storeUnexpected, unexpectedOf, unownedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
-import { ownAccounts } from '../../own-accounts.ts';
+import { intermediateAccounts, ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -185,7 +185,7 @@ function rankOf({ id }: PaidEvent): number {
  */
 async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { db } = deps;
-  const { chain, intermediateAccount } = connected;
+  const { chain } = connected;
   const network = chain.network.chainId;
   const commitments = [...new Set(events.map(({ commitment }) => commitment))];
   const items = await findItemsOfEvents(db.sql, network, commitments);
@@ -199,7 +199,8 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
   };
   const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
   const unknown = strange.filter((event) => !isNamedRefund(deps.registry, event));
-  const isOurs = await ownershipOf(db.sql, deps.registry, { network, intermediateAccount, unknown });
+  const intermediates = await intermediateAccounts(deps, connected);
+  const isOurs = await ownershipOf(db.sql, deps.registry, { network, intermediates, unknown });
   return {
     payments: [
       ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
@@ -224,14 +225,16 @@ async function movedAmong(reader: ChainReader, events: readonly PaidEvent[], kno
 }
 
 /** Sweeps of ours whose address is unknown, grouped by address. */
-async function lostSweeps({ db, registry }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
-  const { chain, intermediateAccount } = connected;
+async function lostSweeps(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
+  const { db, registry } = deps;
+  const { chain } = connected;
   const network = chain.network.chainId;
   const commitments = [...new Set(events.map(({ commitment }) => commitment))];
   const items = await findItemsOfEvents(db.sql, network, commitments);
   const known = new Set(items.map(({ commitment }) => commitment));
   const unknown = events.filter(({ commitment }) => !known.has(commitment));
-  const isOurs = await ownershipOf(db.sql, registry, { network, intermediateAccount, unknown });
+  const intermediates = await intermediateAccounts(deps, connected);
+  const isOurs = await ownershipOf(db.sql, registry, { network, intermediates, unknown });
   return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 
@@ -253,7 +256,8 @@ async function restoreUnexpected(
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network, accounts }, found);
   if (transfers === undefined) throw new ChainUnavailableError(network, 'it is being reorganised: rebuild again soon');
-  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const intermediates = await intermediateAccounts(deps, connected);
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, intermediates, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,
     unexpectedMoney.map(({ id }) => id),

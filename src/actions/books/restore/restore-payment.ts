@@ -17,8 +17,10 @@ import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { lateAlert, recordLateMoney } from '../../outgoing/return/record-late-money.ts';
+import { intermediateAccounts } from '../../own-accounts.ts';
 import { type MovePaymentInput, moveLocked } from '../../paying/move-locked.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import { hasOwnSeal, type PaidEvent } from '../audit/paid-event.ts';
@@ -31,7 +33,7 @@ import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, 
  * else the one that the caller names. Price, reference and expiry are lost.
  */
 export async function restorePayment(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   event: PaidEvent,
   fallback: string | undefined,
@@ -39,6 +41,7 @@ export async function restorePayment(
   const network = connected.chain.network.chainId;
   const [known] = await findComparedItems(deps.db.sql, network, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
+  const intermediates = await intermediateAccounts(deps, connected);
   const nonce = known === undefined ? await nonceOnChain(connected.chain.reader, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
@@ -53,7 +56,7 @@ export async function restorePayment(
     const restored =
       payment ?? (await makePayment(tx, deps.registry, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
-    const isHeld = isSameAddress(event.asset, event.recipient, connected.intermediateAccount);
+    const isHeld = intermediates.some((account) => isSameAddress(event.asset, event.recipient, account));
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });

@@ -14,6 +14,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
 import { askBlock } from '../../evidence.ts';
+import { intermediateAccounts } from '../../own-accounts.ts';
 import { depositMac } from '../../paying/deposit-rows.ts';
 import { moveLocked } from '../../paying/move-locked.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -42,11 +43,12 @@ export async function restoreSweeps(
   const { asset } = item;
   const { block } = await askBlock(connected.chain.reader, first.block.number);
   const paidAt = new Date(block.timestampS * 1000);
+  const intermediates = await intermediateAccounts(deps, connected);
   return command(deps, async (tx, now) => {
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);
     if (payment !== undefined && hasOwnSeal(first) !== true) throw new Unplaced(NOT_OURS);
-    const isHeld = isSameAddress(item.network, recipient, connected.intermediateAccount);
+    const isHeld = intermediates.some((account) => isSameAddress(network, recipient, account));
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, deps.registry, item, { id, merchantId, paidAt, now }));

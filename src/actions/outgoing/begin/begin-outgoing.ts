@@ -75,7 +75,7 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
     findOutgoingToBegin(deps.db.sql, { ...ask, limit }),
     countOutgoingUnsigned(deps.db.sql, ask),
   ]);
-  const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
+  const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY and OTHER_INTERMEDIATE_KEYS.`;
   await deps.keyless.set(network, unsigned === 0 ? undefined : message);
   if (waiting.length === 0 || !(await isReadToHead(deps, connected)) || (await isUnexplained(deps, connected))) {
     return false;
@@ -208,8 +208,16 @@ async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing
 /**
  * The configured keys by address. Usually the intermediate account pays; unexpected money is returned from the account it came to.
  */
-function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMap<string, Signer> {
-  const signers = [...relayers, ...(intermediateSigner === undefined ? [] : [intermediateSigner])];
+function signersOf({
+  intermediateSigner,
+  otherIntermediates = [],
+  relayers,
+}: ConnectedChain): ReadonlyMap<string, Signer> {
+  const signers = [
+    ...relayers,
+    ...otherIntermediates,
+    ...(intermediateSigner === undefined ? [] : [intermediateSigner]),
+  ];
   return new Map(signers.map((signer) => [signer.address, signer]));
 }
 

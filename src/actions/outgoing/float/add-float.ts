@@ -18,7 +18,13 @@ import {
 import { findMerchantOfAnyPartner } from '../../../store/parties/merchants.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
+import {
+  coinSurpluses,
+  intermediatePlace,
+  isStillBooked,
+  type Surplus,
+  tokenSurplus,
+} from '../../books/account-surplus.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askTransfers } from '../../evidence.ts';
@@ -60,7 +66,9 @@ export async function addFloat(
       const merchant = await findMerchantOfAnyPartner(tx, input.owner);
       if (merchant === undefined) throw merchantNotFound(input.owner);
     }
-    const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'float'));
+    const unexpectedMoney = transfers.map((transfer) =>
+      unexpectedOf(connected, [connected.intermediateAccount], transfer, 'float'),
+    );
     const isNew = new Set(await insertUnexpected(tx, unexpectedMoney, now));
     const unknown = unexpectedMoney.filter(({ id }) => isNew.has(id));
     const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(deps.registry, surplus, unitsOf(unknown));
@@ -82,24 +90,26 @@ export async function addFloat(
  * that is impossible: the watcher has not read the block, or the token arrived after the books began.
  */
 async function surplusWith(
-  { db }: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   transfer: { readonly asset: string; readonly block: number },
 ): Promise<Surplus | undefined> {
-  const { chain, intermediateAccount } = connected;
+  const { chain } = connected;
   const { chainId: network, finality } = chain.network;
   const { asset } = transfer;
+  const { db } = deps;
+  const place = await intermediatePlace(deps, connected);
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (read !== undefined && transfer.block > read) return undefined;
   const block = read ?? (await chain.reader.head()).number - (finality?.depth ?? 1) + 1;
   if (asset === connected.chain.network.coin.id) {
-    const [surplus] = await coinSurpluses(db.sql, connected, block, [intermediateAccount]);
+    const [surplus] = await coinSurpluses(db.sql, connected, block, [place]);
     if (surplus === undefined) throw refused('A transaction of the account has just become final: try again.');
     return surplus;
   }
   const begunAt = (await findUnexpectedCursor(db.sql, network))?.begunAt;
   if (begunAt !== undefined && transfer.block > begunAt) return undefined;
-  return tokenSurplus(db.sql, connected, { asset, block });
+  return tokenSurplus(db.sql, connected, { place, asset, block });
 }
 
 /** True if the books count these units as gas money. Throws if the units are no longer on the account. */

@@ -8,7 +8,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { orderOutgoing } from '../order/order-outgoing.ts';
 import { connectedOf } from './add-float.ts';
-import { takeFromFloats } from './take-from-floats.ts';
+import { accountOfFloats, takeFromFloats } from './take-from-floats.ts';
 
 export interface ReturnFloatInput {
   /** A merchant's id, or the operator. */
@@ -25,13 +25,15 @@ export function returnFloat(
   input: ReturnFloatInput,
 ): Promise<string> {
   const { owner, asset, units, recipient, actor } = input;
-  const { chain, intermediateAccount: payer } = connectedOf(deps.chains, asset);
+  const connected = connectedOf(deps.chains, asset);
+  const { chain } = connected;
   const network = chain.network.chainId;
   const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
   return command(deps, async (tx, now) => {
     const id = markedId('flot_', idBytes(newId('flot_', now.getTime(), deps.world.random.bytes(10))));
     const parts = [{ owner, units }];
+    const payer = (await accountOfFloats(tx, connected, { asset, parts })) ?? connected.intermediateAccount;
     const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'returned', parts, payer }, now);
     if (!taken.ok) {
       const [lack] = taken.missing;

@@ -1,4 +1,5 @@
 import { tokenText } from '../../../chains/amount-text.ts';
+import { type ConnectedChain, intermediateSignerAt } from '../../../chains/chains.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
@@ -52,6 +53,23 @@ export async function lackOfFloats(
     const lack = units - (elsewhere === null ? BigInt(float?.units ?? '0') : 0n);
     return lack > 0n ? [{ owner, units: lack, ...(elsewhere !== null && { elsewhere }) }] : [];
   });
+}
+
+/**
+ * The account of these floats, if all of them are on one intermediate account whose key is configured. After a rotation, floats stay
+ * on the earlier account and pay from there.
+ */
+export async function accountOfFloats(
+  tx: Tx,
+  connected: ConnectedChain,
+  { asset, parts }: Pick<Taking, 'asset' | 'parts'>,
+): Promise<string | undefined> {
+  const owners = parts.filter(({ units }) => units > 0n).map(({ owner }) => owner);
+  if (owners.length === 0) return undefined;
+  const floats = (await lockFloats(tx, asset, owners)).filter(({ units }) => BigInt(units) > 0n);
+  const [account, ...more] = new Set(floats.flatMap((float) => float.account ?? []));
+  if (account === undefined || more.length > 0) return undefined;
+  return intermediateSignerAt(connected, account) === undefined ? undefined : account;
 }
 
 type PlacedFloat = Pick<Float, 'network' | 'account' | 'units'>;

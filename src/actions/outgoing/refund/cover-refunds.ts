@@ -1,3 +1,4 @@
+import type { Chains } from '../../../chains/chains.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
@@ -23,7 +24,7 @@ import { intermediateInForce } from '../../own-accounts.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
-import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
+import { accountOfFloats, type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order/order-outgoing.ts';
 import { alertOfHold, alertOfWait } from './alert-of-wait.ts';
 import { type HeldCover, HOLD_TEXTS, takeHeld } from './held-cover.ts';
@@ -43,7 +44,7 @@ const CHECK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> =
   books: 60_000,
 };
 
-type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening };
+type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening; readonly chains: Chains };
 
 /** Covers refunds from held amounts and floats, and sends those that are covered. Returns true if there are more. */
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
@@ -111,22 +112,31 @@ async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCo
 }
 
 /**
- * The refund with the part that lots pay now, and the account that pays: the account of the lots, or else the present intermediate
- * account. The operator's float keeps the part that an operator assigned to it, as far as needed.
+ * The refund with the part that lots pay now, and the account that pays: the account of the lots, or else of the floats, or else the
+ * present intermediate account. The operator's float keeps the part that an operator assigned to it, as far as needed.
  */
 async function replan(
   tx: Tx,
-  deps: RowKeyDeps,
+  deps: CoverDeps,
   refund: Refund,
   held: Extract<HeldCover, { is: 'covered' }>,
 ): Promise<Refund> {
-  const account = held.spends[0]?.account ?? (await intermediateInForce(tx, deps, refund.network)) ?? refund.account;
-  const isSame = account === refund.account && held.units === BigInt(refund.fromHeld);
-  if (isSame && refund.waitsFor === null) return refund;
   const fee = BigInt(refund.fee);
   const rest = BigInt(refund.amount) - fee - held.units;
   const given = BigInt(refund.fromOperator) - fee;
   const byOperator = given < rest ? given : rest;
+  const parts = [
+    { owner: refund.merchantId, units: rest - byOperator },
+    { owner: OPERATOR_FLOAT, units: fee + byOperator },
+  ];
+  const connected = deps.chains.find(refund.network);
+  const account =
+    held.spends[0]?.account ??
+    (connected && (await accountOfFloats(tx, connected, { asset: refund.asset, parts }))) ??
+    (await intermediateInForce(tx, deps, refund.network)) ??
+    refund.account;
+  const isSame = account === refund.account && held.units === BigInt(refund.fromHeld);
+  if (isSame && refund.waitsFor === null) return refund;
   const planned = {
     ...refund,
     fromHeld: held.units.toString(),

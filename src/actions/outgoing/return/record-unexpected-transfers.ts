@@ -38,7 +38,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { askTouching } from '../../evidence.ts';
-import { ownAccounts } from '../../own-accounts.ts';
+import { intermediateAccounts, ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { bookDepartures, departuresAmong } from './book-departures.ts';
@@ -84,7 +84,10 @@ export async function recordUnexpectedTransfers(
   if (dispute !== undefined) return false;
   const owned = await ownersOf(deps.db.sql, { network, accounts }, found);
   if (owned === undefined) return false;
-  const unexpectedMoney = owned.filter(isUnowned).map(({ transfer }) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const intermediates = await intermediateAccounts(deps, connected);
+  const unexpectedMoney = owned
+    .filter(isUnowned)
+    .map(({ transfer }) => unexpectedOf(connected, intermediates, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
   const departed = await departuresAmong(deps, connected, owned);
   const isStored = await command(deps, async (tx, now) => {
@@ -286,8 +289,10 @@ async function storeIsolated(
   );
 }
 
+/** The books have tokens on an intermediate account, also on an earlier one. */
 export function unexpectedOf(
-  { chain, intermediateAccount }: ConnectedChain,
+  { chain }: ConnectedChain,
+  intermediates: readonly string[],
   transfer: Incoming,
   state: NewUnexpectedMoney['state'],
 ): NewUnexpectedMoney {
@@ -305,7 +310,7 @@ export function unexpectedOf(
     isHeld: true,
     paymentId: null,
     merchantId: null,
-    isBooked: to === intermediateAccount && asset !== chain.network.coin.id,
+    isBooked: intermediates.includes(to) && asset !== chain.network.coin.id,
     state,
   };
 }

@@ -1,6 +1,6 @@
 import { ChainUnavailableError, ContractFaultError } from '../../../chains/chain-errors.ts';
 import type { ChainReader } from '../../../chains/chain-reader.ts';
-import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
+import { type Chains, type ConnectedChain, isIntermediate } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
@@ -156,17 +156,18 @@ async function searchAddress(reader: ChainReader, deposit: OpenDeposit, onUnknow
 
 async function fateOf(
   deps: SearchDeps,
-  { chain, relayers, intermediateAccount }: ConnectedChain,
+  connected: ConnectedChain,
   { item }: OpenDeposit,
   { network, asset, isUnexpected, units, status }: Money & { readonly status: PaymentStatus },
 ): Promise<Fate> {
+  const { chain, relayers } = connected;
   if (asset === coinOf(deps.registry, network)) return 'coin';
   if (!isUnexpected && !isFinal(status)) return 'counts';
   if (relayers.length === 0) return 'no_relayer';
   if (chain.payerSide.depositContract() === undefined) await chain.check();
   if (chain.payerSide.depositContract() === undefined) return 'no_contract';
   // The account of another network may have no key here.
-  if (item.isHeld && item.recipient !== intermediateAccount) return 'not_our_account';
+  if (item.isHeld && !isIntermediate(connected, item.recipient)) return 'not_our_account';
   return fullWeightOf(deps.registry.asset(asset), units) >= (deps.sweepFrom(network) ?? 1n)
     ? 'sweepable'
     : 'too_little';

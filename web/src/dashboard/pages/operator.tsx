@@ -5,6 +5,7 @@ import type { GatewayState, NetworkState } from '../api-types.ts';
 import { ListState } from '../ui/list-state.tsx';
 import { NetworkCard } from '../ui/network-card.tsx';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 import { useWords } from '../words.ts';
 
 const REFRESH_MS = 10_000;
@@ -28,6 +29,7 @@ export function OperatorPage() {
       <PageHead title={words.operator}>
         <span className="soft">{words.operatorText}</span>
       </PageHead>
+      <Tabs of="operator" />
       {status.data === undefined ? <ListState error={status.error} /> : <Attention status={status.data} />}
       <h2 className="section">{words.networks}</h2>
       <ListState error={networks.error} count={networks.data?.networks.length} empty={words.noNetworks} />

@@ -9,6 +9,10 @@ export const TABS = {
     { to: '/team', word: 'people', right: 'people:read' },
     { to: '/team/audit-log', word: 'auditLog', right: 'audit:read' },
   ],
+  operator: [
+    { to: '/operator', word: 'state', right: 'operator:read' },
+    { to: '/operator/examination', word: 'examination', right: 'operator:read' },
+  ],
   developers: [
     { to: '/developers', word: 'apiKeys', right: 'keys:read' },
     { to: '/webhooks', word: 'webhooks', right: 'webhooks' },

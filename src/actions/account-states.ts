@@ -1,0 +1,71 @@
+import { addressKey, isSameAddress } from '../domain/addresses/families.ts';
+import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
+import {
+  type AccountState,
+  insertAccountState,
+  listAccountStates,
+  lockAllAccountStates,
+  setAccountStateMacs,
+} from '../store/chain/account-states.ts';
+import type { Reader, Tx } from '../store/plumbing/database.ts';
+import { type Pages, renewMacs } from './renew-macs.ts';
+import type { RowKeyDeps } from './row-keys.ts';
+
+const TABLE = 'account_states';
+
+type Decision = Omit<AccountState, 'mac'>;
+
+/** The decisions in force about the accounts of a network: the newest genuine row of each account and kind. */
+export async function readAccountStates(
+  db: Reader,
+  deps: RowKeyDeps,
+  network?: string,
+): Promise<readonly AccountState[]> {
+  const rows = (await listAccountStates(db, network)).filter((row) => isOwnAccountState(deps, row));
+  return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
+}
+
+/** True if the account is retired in this role. */
+export function isRetired(
+  states: readonly AccountState[],
+  { address, kind }: Pick<AccountState, 'address' | 'kind'>,
+): boolean {
+  return states.some(
+    (row) => row.kind === kind && row.state === 'retired' && isSameAddress(row.network, row.address, address),
+  );
+}
+
+export function storeAccountState(tx: Tx, deps: RowKeyDeps, decision: Decision): Promise<void> {
+  return insertAccountState(tx, withMac(deps, decision));
+}
+
+export function renewAccountStateMacs(
+  pages: Pages,
+  deps: RowKeyDeps,
+  isTrusted: (row: AccountState) => boolean,
+): Promise<number> {
+  const rows = {
+    lock: lockAllAccountStates,
+    macOf: (row: AccountState & { readonly id: string }) => withMac(deps, row).mac,
+    write: setAccountStateMacs,
+  };
+  return renewMacs(pages, rows, isTrusted);
+}
+
+/** True if the gateway wrote exactly this row. */
+export function isOwnAccountState({ rowKeys }: RowKeyDeps, row: AccountState): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
+}
+
+function keyOf({ network, address, kind }: Decision): string {
+  return `${network}:${addressKey(network, address)} ${kind}`;
+}
+
+function withMac({ rowKeys }: RowKeyDeps, row: Decision): AccountState {
+  const { network, address, kind, state, since } = row;
+  return { network, address, kind, state, since, mac: macOfRow(rowKeys, TABLE, fieldsOf(row)) };
+}
+
+function fieldsOf({ network, address, kind, state, since }: Decision): MacFields {
+  return { network, address, kind, state, since: since.toISOString() };
+}

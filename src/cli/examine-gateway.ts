@@ -1,0 +1,176 @@
+import { access } from 'node:fs/promises';
+import { arch, hostname, release, type } from 'node:os';
+import { join } from 'node:path';
+import { examine } from '../actions/oversight/doctor/examine.ts';
+import type { ConfiguredNetwork, ExamineDeps } from '../actions/oversight/doctor/examine-deps.ts';
+import type { Chains } from '../chains/chains.ts';
+import { familyOf } from '../chains/families.ts';
+import { redactApiKeys } from '../domain/api-key.ts';
+import { hostUrls } from '../domain/database-hosts.ts';
+import { diagnose } from '../domain/doctor/diagnose.ts';
+import type { Diagnosis } from '../domain/doctor/diagnosis.ts';
+import type { Asked, ProgramFacts, SettingsFacts } from '../domain/doctor/facts.ts';
+import { askPage } from '../runtime/ask-back.ts';
+import { strikeSecrets } from '../runtime/log.ts';
+import { programVersion } from '../runtime/own-package.ts';
+import { readServerCertificate } from '../runtime/server-certificate.ts';
+import type { Log } from '../runtime/world.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
+import { minBalanceOn } from '../settings/chains.ts';
+import { hasOnlyPlayMoney } from '../settings/contradictions.ts';
+import { openSecrets } from '../settings/master-secret.ts';
+import { misspeltSettings } from '../settings/misspelt.ts';
+import { productionRisks } from '../settings/production-risks.ts';
+import { describeChanges, readStartConfig } from '../settings/read-config.ts';
+import { ROLES } from '../settings/roles.ts';
+import { secretValues } from '../settings/secret-values.ts';
+import { encryptedHosts, readDatabaseCertificate } from '../store/plumbing/database-certificate.ts';
+import { knownNetworks, withKnownChains } from './chains.ts';
+import { type Context, findServer, openForReading } from './connect.ts';
+
+/** The settings of a command or of a node, on the machine that examines. Its clock may be wrong. */
+export type Examiner = Pick<Context, 'config' | 'world' | 'environment'>;
+type Examining = Examiner & Pick<Context, 'log'>;
+
+const CERTIFICATE_MS = 5_000;
+const HTTPS_PORT = 443;
+const ignore = () => {};
+/** Everything that a connection would log is a finding. */
+export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
+
+/** Examines the whole gateway, on connections of its own. Only reads. Secrets are struck out. */
+export async function examineGateway({ config, world, environment }: Examiner): Promise<Diagnosis> {
+  const secrets = secretValues(config);
+  const strike = (text: string) => strikeSecrets(redactApiKeys(text), secrets);
+  return diagnose(await gather({ config, world, environment, log: QUIET }, strike));
+}
+
+/** A wrong account or key of a network is a finding, and everything else is still examined. */
+async function gather(context: Examining, strike: (text: string) => string) {
+  let networks: Asked<readonly ConfiguredNetwork[]>;
+  try {
+    networks = { known: await configuredEndpoints(context) };
+    return await withKnownChains(context, async (chains) =>
+      examine(await depsOf(context, { networks, chains, strike })),
+    );
+  } catch (error) {
+    const problem = (error as Error).message;
+    networks = { unknown: 'the settings of a network are wrong' };
+    return examine(await depsOf(context, { networks, chains: NO_CHAINS, strike, problem }));
+  }
+}
+
+async function depsOf(
+  context: Examining,
+  {
+    networks,
+    chains,
+    strike,
+    problem,
+  }: Pick<ExamineDeps, 'networks' | 'chains' | 'strike'> & { readonly problem?: string },
+): Promise<ExamineDeps> {
+  const { config, world } = context;
+  const url = await findServer(context).catch(() => undefined);
+  const folders = (await isThere(config.home)) ? [{ what: 'TILL_HOME', path: config.home }] : [];
+  return {
+    world,
+    openDatabase: () => open(url),
+    strike,
+    program: programFacts(),
+    settings: settingsFacts(context, problem),
+    networks,
+    chains,
+    minBalance: (network) => minBalanceOn(config, network),
+    roles: ROLES,
+    secretIds: await secretIds(context),
+    folders: [...folders, { what: 'this folder', path: process.cwd() }],
+    isDatabaseHere: url === undefined || hostUrls(url).every(isHere),
+    publicUrl: publicUrlOf(context),
+    certificates: [...certificateOfPages(context, config.publicUrl), ...certificatesOfDatabase(context, url)],
+  };
+}
+
+async function open(url: string | undefined) {
+  if (url === undefined) {
+    throw new Error('DATABASE_URL is not set, and no gateway with a PostgreSQL of its own runs here');
+  }
+  return openForReading(url, 'till-doctor');
+}
+
+async function configuredEndpoints(context: Examining): Promise<ConfiguredNetwork[]> {
+  const { world, log } = context;
+  return (await knownNetworks(context)).map(({ network, endpoints }) => ({
+    network,
+    isSandbox: network.chainId === SANDBOX_NETWORK,
+    endpoints: endpoints.map(
+      (url) => () => familyOf(network.chainId).createChain({ world, log, network, endpoints: [url] }),
+    ),
+  }));
+}
+
+function programFacts(): ProgramFacts {
+  const system = `${type()} ${release()} ${arch()}`;
+  return { version: programVersion(), node: process.version, host: hostname(), system };
+}
+
+function settingsFacts({ config, environment }: Examining, problem: string | undefined): SettingsFacts {
+  const read = readStartConfig(environment);
+  const risks = productionRisks(config).filter(({ isRefused }) => !isRefused);
+  return {
+    changed: describeChanges(config),
+    refusals: ['problems' in read ? read.problems : [], problem ?? []].flat(),
+    risks: [...risks.map(({ message }) => message), ...misspeltSettings(environment)],
+  };
+}
+
+/** A sandbox without a configured secret has its own in its home. That secret is read, and never created. */
+async function secretIds({ config, world }: Examining): Promise<Asked<readonly string[]>> {
+  const isConfigured = config.secret !== undefined || config.secretFile !== undefined;
+  const hasOwn = hasOnlyPlayMoney(config) && (await isThere(join(config.home, 'secret')));
+  if (!isConfigured && !hasOwn) return { unknown: 'neither TILL_SECRET nor TILL_SECRET_FILE is set' };
+  return openSecrets({ config, world }).then(
+    ({ ids }) => ({ known: ids }),
+    (error: Error) => ({ unknown: error.message.replace(/\.$/, '') }),
+  );
+}
+
+/** The keys of receipts, which no two gateways have in common. */
+export const OWN_PAGE = '/.well-known/till-receipts.json';
+
+/** Without PUBLIC_URL it is an address of this machine, on a port that another setting of a node may change. */
+function publicUrlOf({ config, world, environment }: Examining): ExamineDeps['publicUrl'] {
+  const { publicUrl } = config;
+  if ((environment.PUBLIC_URL ?? '').trim() === '') return null;
+  const ask = { publicUrl, path: OWN_PAGE, timeoutMs: CERTIFICATE_MS };
+  return { publicUrl, ask: (isOurs) => askPage(world, { ...ask, isOurs }) };
+}
+
+/** None for plain http. */
+export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl: string): ExamineDeps['certificates'] {
+  const { protocol, hostname: host, port } = new URL(publicUrl);
+  if (protocol !== 'https:') return [];
+  const ask = { host: host.replace(/^\[|\]$/g, ''), port: Number(port || HTTPS_PORT), timeoutMs: CERTIFICATE_MS };
+  return [{ what: 'PUBLIC_URL', read: () => readServerCertificate(world.timers, ask) }];
+}
+
+function certificatesOfDatabase({ world }: Examining, url: string | undefined): ExamineDeps['certificates'] {
+  const hosts = url === undefined ? [] : encryptedHosts(url);
+  return hosts.map((host) => ({
+    what: `the database (${host.host}:${host.port})`,
+    read: () => readDatabaseCertificate(world.timers, host, CERTIFICATE_MS),
+  }));
+}
+
+/** A folder in place of a host is a Unix socket of this machine. */
+function isHere(url: string): boolean {
+  const { hostname: host, searchParams } = new URL(url);
+  return searchParams.get('host')?.startsWith('/') === true || /^(localhost|127\..*|\[::1\]|)$/.test(host);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

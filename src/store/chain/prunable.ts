@@ -1,0 +1,98 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** Rows and bytes that may go. */
+export interface Prunable {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** The result of a page. `last` is the place after which the next page begins; undefined after the last page. */
+export interface PrunedPage<Place> {
+  readonly rows: number;
+  readonly last: Place | undefined;
+}
+
+interface PageAsk<Place> {
+  readonly after: Place | undefined;
+  readonly before: Date;
+  readonly limit: number;
+}
+
+export interface SendPlace {
+  readonly network: string;
+  readonly signer: string;
+  readonly nonce: string;
+}
+
+/** Signed transactions whose nonces are final since before that time. Their bytes were kept to be broadcast again. */
+export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
+  const rows = await db<Prunable[]>`
+    select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
+    from send_versions v join sends s using (network, signer, nonce)
+    where s.state = 'final' and s.created_at < ${before} and v.bytes <> ''`;
+  return rows[0] ?? NOTHING;
+}
+
+/** Empties the bytes of one page of nonces. Hashes, fees and gas stay. */
+export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<SendPlace>) {
+  const { network, signer, nonce } = after ?? { network: '', signer: '', nonce: '-1' };
+  const [row] = await tx<{ rows: number; read: number; last: SendPlace | null }[]>`
+    with page as (
+      select network, signer, nonce, state, created_at from sends
+      where (network, signer, nonce) > (${network}, ${signer}, ${nonce}::bigint)
+      order by network, signer, nonce limit ${limit}
+    ), cleared as (
+      update send_versions v set bytes = '' from page p
+      where v.network = p.network and v.signer = p.signer and v.nonce = p.nonce
+        and p.state = 'final' and p.created_at < ${before} and v.bytes <> '' returning 1
+    )
+    select (select count(*)::int from cleared) as rows, (select count(*)::int from page) as read,
+      (select jsonb_build_object('network', network, 'signer', signer, 'nonce', nonce::text) from page
+        order by network desc, signer desc, nonce desc limit 1) as last`;
+  return pageOf(row, limit);
+}
+
+export interface EventPlace {
+  readonly network: string;
+  readonly block: string;
+  readonly hash: string;
+  readonly index: number;
+}
+
+/** Events by which a contract refused an item, decided before that time. They moved no money and prove nothing. */
+export async function countRefusedEvents(db: Reader, before: Date): Promise<Prunable> {
+  const rows = await db<Prunable[]>`
+    select count(*)::int as rows, coalesce(sum(pg_column_size(e.*)), 0)::float8 as bytes
+    from chain_events e where type = 'refused' and decided_at < ${before}`;
+  return rows[0] ?? NOTHING;
+}
+
+/** Deletes the refused ones among one page of events. */
+export async function deleteRefusedEvents(tx: Tx, { after, before, limit }: PageAsk<EventPlace>) {
+  const { network, block, hash, index } = after ?? { network: '', block: '-1', hash: '', index: -1 };
+  const [row] = await tx<{ rows: number; read: number; last: EventPlace | null }[]>`
+    with page as (
+      select network, block_number, transaction_hash, log_index, type, decided_at from chain_events
+      where (network, block_number, transaction_hash, log_index) > (${network}, ${block}::bigint, ${hash}, ${index}::int)
+      order by network, block_number, transaction_hash, log_index limit ${limit}
+    ), gone as (
+      delete from chain_events e using page p
+      where e.network = p.network and e.transaction_hash = p.transaction_hash and e.log_index = p.log_index
+        and p.type = 'refused' and p.decided_at < ${before} returning 1
+    )
+    select (select count(*)::int from gone) as rows, (select count(*)::int from page) as read,
+      (select jsonb_build_object('network', network, 'block', block_number::text, 'hash', transaction_hash,
+          'index', log_index) from page
+        order by network desc, block_number desc, transaction_hash desc, log_index desc limit 1) as last`;
+  return pageOf(row, limit);
+}
+
+const NOTHING: Prunable = { rows: 0, bytes: 0 };
+
+function pageOf<Place>(
+  row: { readonly rows: number; readonly read: number; readonly last: Place | null } | undefined,
+  limit: number,
+): PrunedPage<Place> {
+  const isLast = row === undefined || row.read < limit;
+  return { rows: row?.rows ?? 0, last: isLast ? undefined : (row.last ?? undefined) };
+}
