@@ -1,6 +1,6 @@
 /**
  * Spans for a person who looks for the time of a request, a send or a delivery. `World` has a `Tracing` only if an operator named a
- * receiver. Without one, hot paths are composed without it: nothing is allocated, and no branch is taken for each statement.
+ * receiver. Without one, hot paths are composed without it, and nothing is allocated.
  */
 export interface Tracing {
   /** Runs the work in a span of its own. A rejection marks the span as failed, without its message, which may have private data. */
