@@ -8,7 +8,7 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
-import { findUnexplained } from '../../../store/money/outgoing.ts';
+import { findUnexplained } from '../../../store/money/forgotten-events.ts';
 import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askEvents, askTouching, askTransfers } from '../../evidence.ts';

@@ -7,15 +7,13 @@ import { type Item, itemKeyOf } from '../../../domain/item.ts';
 import type { Log } from '../../../runtime/world.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { insertItems } from '../../../store/chain/items.ts';
+import { type ForgottenEvent, findForgotten, findUnexplained } from '../../../store/money/forgotten-events.ts';
 import {
   type Attempt,
   countOutgoingUnsigned,
   endFailed,
-  type ForgottenEvent,
-  findForgotten,
   findOutgoing,
   findOutgoingToBegin,
-  findUnexplained,
   lockOutgoing,
   markDue,
   type Outgoing,

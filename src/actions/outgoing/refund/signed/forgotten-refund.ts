@@ -2,7 +2,7 @@ import { amountText } from '../../../../chains/amount-text.ts';
 import type { RegistryDeps } from '../../../../chains/registry.ts';
 import { isSameAddress } from '../../../../domain/addresses/families.ts';
 import { findPayingItem } from '../../../../store/chain/items.ts';
-import { findForgotten } from '../../../../store/money/outgoing.ts';
+import { findForgotten } from '../../../../store/money/forgotten-events.ts';
 import type { Refund } from '../../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../../store/payments/payment-settlements.ts';
 import { upsertAlert } from '../../../../store/plumbing/alerts.ts';
