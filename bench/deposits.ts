@@ -4,6 +4,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { Chain } from '../src/chains/chain.ts';
 import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
+import type { PayerSide } from '../src/chains/payer-side.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
@@ -63,7 +64,11 @@ function measureGas(): Promise<Figure[]> {
   return withChain(200, async (rpc, chain) => {
     const plain = await plainGas(rpc);
     const figure = async (name: string, count: number, atMost: number): Promise<Figure> => {
-      const gas = await send(chain, createLocalSigner(SANDBOX_KEYS.relayer), await sweepOf(rpc, chain, count));
+      const gas = await send(
+        chain,
+        createLocalSigner(SANDBOX_KEYS.relayer),
+        await sweepOf(rpc, chain.payerSide, count),
+      );
       const each = Number(gas) / count;
       return {
         name,
@@ -107,9 +112,9 @@ async function plainGas(rpc: PayingChain): Promise<number> {
 }
 
 /** Deposit addresses with money, each of another merchant. */
-async function sweepOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
+async function sweepOf(rpc: PayingChain, payerSide: PayerSide, count: number): Promise<SignedItem[]> {
   const merchants = await createPayers(`sweep ${count}`, count);
-  const collector = chain.depositContract();
+  const collector = payerSide.depositContract();
   if (collector === undefined) throw new Error('The contract of deposit addresses is missing.');
   const batch = merchants.map(({ address: recipient }): SignedItem => {
     const item = withSeal({
@@ -125,8 +130,8 @@ async function sweepOf(rpc: PayingChain, chain: Chain, count: number): Promise<S
       fee: FEE_UNITS,
       deadlineS: 0,
     });
-    const addressed = { ...item, payer: chain.depositAddressOf(item) };
-    return { item: addressed, commitment: chain.commitmentOf(item), signature: '0x', hasCode: false };
+    const addressed = { ...item, payer: payerSide.depositAddressOf(item) };
+    return { item: addressed, commitment: payerSide.commitmentOf(item), signature: '0x', hasCode: false };
   });
   const holders = [...merchants.map(({ address }) => address), SANDBOX_ACCOUNTS.feeAccount];
   await rpc.fund(USDC, [...holders, ...batch.map(({ item }) => item.payer)], PRICE_UNITS);
@@ -145,7 +150,7 @@ function measureWatching(): Promise<Figure[]> {
     const phase = async (addresses: number) => {
       await openAddresses(gateway, addresses);
       const batches: SignedItem[][] = [];
-      while (batches.length < BLOCKS) batches.push(await batchOf(rpc, chain, PAYMENTS_PER_BLOCK));
+      while (batches.length < BLOCKS) batches.push(await batchOf(rpc, chain.payerSide, PAYMENTS_PER_BLOCK));
       // The addresses are loaded, and the blocks so far are read.
       await sleep(3 * BLOCK_MS);
       return observe(gateway, { chain, proxy, batches });
@@ -185,18 +190,18 @@ interface Phase {
 /** The processor time and the calls of the gateway while others pay. */
 async function observe(gateway: PayingGateway, { chain, proxy, batches }: Phase) {
   const signer = createLocalSigner(SANDBOX_KEYS.secondRelayer);
-  let nonce = await chain.minedNonce(signer.address);
+  let nonce = await chain.sender.minedNonce(signer.address);
   const [cpuBefore, callsBefore, startMs] = [await readCpuUse(gateway.pid), proxy.count(), Date.now()];
-  const headBefore = (await chain.head()).number;
+  const headBefore = (await chain.reader.head()).number;
   for (const batch of batches) {
-    const { bytes } = await chain.signBatch(signer, batch, { nonce, fees: await chain.suggestFees() });
-    await chain.broadcast(bytes);
+    const { bytes } = await chain.sender.signBatch(signer, batch, { nonce, fees: await chain.sender.suggestFees() });
+    await chain.sender.broadcast(bytes);
     nonce += 1;
     await sleep(BLOCK_MS);
   }
   const cpuAfter = await readCpuUse(gateway.pid);
   const [calls, spentMs] = [proxy.count() - callsBefore, Date.now() - startMs];
-  const blocks = (await chain.head()).number - headBefore;
+  const blocks = (await chain.reader.head()).number - headBefore;
   const usedMs = cpuAfter.ownMs - cpuBefore.ownMs + cpuAfter.belowMs - cpuBefore.belowMs;
   return { core: round(usedMs / spentMs, 4), calls: round(calls / Math.max(1, blocks)) };
 }

@@ -1,8 +1,10 @@
 import type { Hex, TypedDataDefinition } from 'viem';
-import type { Chain, Signer } from '../src/chains/chain.ts';
+import type { Chain } from '../src/chains/chain.ts';
 import { COLLECTOR_ADDRESS } from '../src/chains/evm/collector.ts';
 import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
+import type { PayerSide } from '../src/chains/payer-side.ts';
+import type { Signer } from '../src/chains/signer.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { Item, SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
@@ -86,11 +88,11 @@ async function peerGas(chain: PayingChain): Promise<number> {
 
 async function ourGas(rpc: PayingChain, chain: Chain, size: number | 'full') {
   const signer = createLocalSigner(SANDBOX_KEYS.relayer);
-  const [sample] = await batchOf(rpc, chain, 1);
+  const [sample] = await batchOf(rpc, chain.payerSide, 1);
   if (sample === undefined) throw new Error('There is no item.');
-  const count = size === 'full' ? chain.maxBatchItems(sample.item) : size;
-  const batch = await batchOf(rpc, chain, count);
-  const outcomes = await chain.simulate(batch);
+  const count = size === 'full' ? chain.sender.maxBatchItems(sample.item) : size;
+  const batch = await batchOf(rpc, chain.payerSide, count);
+  const outcomes = await chain.sender.simulate(batch);
   if (outcomes.some(({ is }) => is !== 'paid')) throw new Error('An item of the batch would not be paid.');
   const gas = await send(chain, signer, batch);
   return { count, perPayment: Number(gas) / count };
@@ -102,7 +104,7 @@ export function withSeal(item: Item): Item {
 }
 
 /** Signed payments of as many payers to as many merchants. */
-export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
+export async function batchOf(rpc: PayingChain, payerSide: PayerSide, count: number): Promise<SignedItem[]> {
   const { payers, shops } = await parties(rpc, `gas ${count}`, count);
   const method = findAsset(ASSET)?.pay?.method;
   if (method === undefined) throw new Error('USDC cannot be paid with.');
@@ -121,9 +123,9 @@ export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Pr
       fee: FEE_UNITS,
       deadlineS: Math.floor(nowMs / 1000) + LIFETIME_S,
     });
-    const [action] = chain.walletActions(item, 0n);
+    const [action] = payerSide.walletActions(item, 0n);
     const signature = payer.sign(JSON.parse(String(action?.params[1])) as TypedDataDefinition);
-    return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+    return { item, commitment: payerSide.commitmentOf(item), signature, hasCode: false };
   });
 }
 
@@ -136,17 +138,17 @@ async function parties(chain: PayingChain, name: string, count: number) {
 
 /** Sends the batch, and returns the gas that it took. */
 export async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]): Promise<bigint> {
-  const slot = { nonce: await chain.minedNonce(signer.address), fees: await chain.suggestFees() };
-  const { hash, bytes } = await chain.signBatch(signer, batch, slot);
-  await chain.broadcast(bytes);
+  const slot = { nonce: await chain.sender.minedNonce(signer.address), fees: await chain.sender.suggestFees() };
+  const { hash, bytes } = await chain.sender.signBatch(signer, batch, slot);
+  await chain.sender.broadcast(bytes);
   const mined = async () => {
-    const state = await chain.findTransaction(hash);
+    const state = await chain.sender.findTransaction(hash);
     return state.is === 'mined' ? state : undefined;
   };
   const { isReverted, gasSpent } = await until('the batch is mined', mined, { withinMs: MINED_WITHIN_MS });
   if (isReverted) throw new Error('The batch reverted.');
-  const { number } = await chain.head();
-  const paid = (await chain.events(0, number)).filter(
+  const { number } = await chain.reader.head();
+  const paid = (await chain.reader.events(0, number)).filter(
     ({ type, transactionHash }) => type !== 'refused' && transactionHash === hash,
   );
   if (paid.length !== batch.length) throw new Error(`${paid.length} of ${batch.length} items were paid.`);

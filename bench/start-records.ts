@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { openRecords } from '../src/actions/records/open-records.ts';
 import { createRecordMemory } from '../src/actions/records/remember-records.ts';
 import { type Registry, readRegistry } from '../src/chains/registry.ts';
-import { checksumAddress } from '../src/domain/caip.ts';
+import { checksumAddress } from '../src/domain/addresses/eip155.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { type Database, openDatabase } from '../src/store/plumbing/database.ts';
 import { createTestDatabase } from '../test/database.ts';

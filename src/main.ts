@@ -231,11 +231,9 @@ async function startParts(
   });
   onStop(() => parts.stop());
   watchProcess(parts.metrics);
-  onStop(() => parts.keyUses.flush(parts).then(ignore, ignore));
-  onStop(() => parts.openings.flush(parts).then(ignore, ignore));
-  onStop(() => parts.optionAsks.flush(parts).then(ignore, ignore));
-  onStop(() => parts.sessionUses.flush(parts).then(ignore, ignore));
-  onStop(() => parts.requestLog.flush(parts).then(ignore, ignore));
+  for (const kept of [parts.keyUses, parts.openings, parts.optionAsks, parts.sessionUses, parts.requestLog]) {
+    onStop(() => kept.flush(parts).then(ignore, ignore));
+  }
   const stopWorkers = await startWorkers(parts, sandbox);
   onStop(stopWorkers);
 

@@ -5,8 +5,8 @@ import { findGenesis } from './actions/records/find-genesis.ts';
 import type { RecordMemory } from './actions/records/remember-records.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
 import { ATTEMPT_LIMITS } from './actions/webhooks/attempt.ts';
-import type { Chain } from './chains/chain.ts';
 import type { ChainCheck } from './chains/chain-check.ts';
+import type { ChainReader } from './chains/chain-reader.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
 import { assetsOf } from './chains/registry.ts';
 import { MODES, type Mode } from './domain/mode.ts';
@@ -47,7 +47,8 @@ export async function connectNetworks(
   const { records } = base;
   const terms = chainTerms({ ...base, genesisOf: records.genesisOf }, input.networks).map((each) => {
     const isSandboxChain = each.chain.network.chainId === SANDBOX_NETWORK;
-    const objection = () => (isSandboxChain ? otherSandbox(base, each.chain) : otherNetwork(records, each.chain));
+    const objection = () =>
+      isSandboxChain ? otherSandbox(base, each.chain.reader) : otherNetwork(records, each.chain.reader);
     return { ...each, objection, admit: records.admit };
   });
   return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
@@ -65,8 +66,8 @@ function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => 
   };
 }
 
-async function otherSandbox(base: Base, chain: Chain): Promise<string | undefined> {
-  const genesis = await chain.block(0);
+async function otherSandbox(base: Base, reader: ChainReader): Promise<string | undefined> {
+  const genesis = await reader.block(0);
   try {
     if (genesis !== undefined) await rememberSandboxChain(base, genesis.hash);
     return undefined;
@@ -77,10 +78,10 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
 }
 
 /** Remembers the network with its block 0 at its first use. Later its endpoints must have the same one. */
-async function otherNetwork(records: RecordMemory, chain: Chain): Promise<string | undefined> {
-  const shown = await findGenesis(chain);
+async function otherNetwork(records: RecordMemory, reader: ChainReader): Promise<string | undefined> {
+  const shown = await findGenesis(reader);
   if ('dispute' in shown) return shown.dispute;
-  return records.admitNetwork(chain.network.chainId, shown.genesis);
+  return records.admitNetwork(reader.network.chainId, shown.genesis);
 }
 
 /** Rates from the configured sources. A sandbox without sources uses a fixed table. */

@@ -1,5 +1,5 @@
 import { sealItem, subjectKeysOf } from '../src/actions/subject-keys.ts';
-import type { Chain } from '../src/chains/chain.ts';
+import type { PayerSide } from '../src/chains/payer-side.ts';
 import type { Item } from '../src/domain/item.ts';
 import { createSecrets } from '../src/runtime/secrets.ts';
 
@@ -9,6 +9,6 @@ export const TEST_SECRET = new Uint8Array(32).fill(7);
 const TEST_SUBJECT_KEYS = subjectKeysOf(createSecrets([TEST_SECRET]));
 
 /** The item with the seal that a gateway of the tests gives it. */
-export function sealedByTest(chain: Pick<Chain, 'sealedTerms'>, item: Item): Item {
-  return sealItem({ subjectKeys: TEST_SUBJECT_KEYS }, chain, item);
+export function sealedByTest(payerSide: Pick<PayerSide, 'sealedTerms'>, item: Item): Item {
+  return sealItem({ subjectKeys: TEST_SUBJECT_KEYS }, payerSide, item);
 }

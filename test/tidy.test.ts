@@ -261,6 +261,47 @@ function namedNetworks(source: string, tokens: ReadonlySet<string>): string[] {
   return [...networks, ...addresses.filter((address) => tokens.has(address.toLowerCase()))];
 }
 
+/** The files of the families, which know the spelling of their addresses. */
+const FAMILY_PLACES = /^src\/(domain\/addresses|chains\/(evm|memory)|sandbox)\//;
+
+/** Other files that fold letter case or measure hexadecimal text, with the text that it is. */
+const OTHER_SPELLINGS: Readonly<Record<string, string>> = {
+  'src/actions/paying/mail-receipt.ts': 'addresses of mail',
+  'src/cli/examination-text.ts': 'a sentence that goes on',
+  'src/cli/init-commands.ts': 'a setting for the networks of a private key, before its networks are known',
+  'src/domain/accent.ts': 'a colour',
+  'src/domain/inbox.ts': 'an address of mail',
+  'src/domain/seal.ts': 'a seal, which is ours on every chain',
+  'src/domain/signed-head.ts': 'a hash of the audit log',
+  'src/domain/webhook-url.ts': 'a host name',
+  'src/domain/x402.ts': 'the wire format of x402 `exact`, whose fields are hexadecimal',
+  'src/http/checkout/static-files.ts': 'a header',
+  'src/http/entry/payment-query.ts': 'symbols of tokens',
+  'src/http/entry/unknown-fields.ts': 'names of fields',
+  'src/http/openapi.ts': 'a method of HTTP',
+  'src/http/reference/endpoints.ts': 'a heading',
+  'src/http/reference/examples.ts': 'a header',
+  'src/http/site/wants-page.ts': 'a header',
+  'src/rates/public-exchanges.ts': 'symbols of exchanges',
+  'src/settings/network-kinds.ts': 'private keys and URLs',
+  'src/settings/production-risks.ts': 'private keys and host names',
+  'src/store/mail/mails.ts': 'addresses of mail',
+  'src/store/parties/merchants.ts': 'a search in names',
+  'src/store/payments/payment-filter.ts': 'the expression of an index, and references',
+  'src/store/plumbing/address-key.ts': 'the rule of the families in SQL',
+  'src/store/plumbing/traced-statements.ts': 'a word of SQL',
+};
+
+/** Where a source folds letter case, or measures text as an address or a hash. Comments may have examples. */
+function spellings(source: string): string[] {
+  const code = source.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  return (
+    code.match(
+      /\.toLowerCase\(\)|\blower\(|\[0-9a-f(?:A-F)?\]\{(?:40|64)\}|\.length [!=]== (?:40|42|64|66)\b|\bBASE58\b/g,
+    ) ?? []
+  );
+}
+
 const LOCKING = /\bfor (?:no key )?(?:update|share)\b/;
 
 /** The reads of a source that lock rows and decide on another table, by their first words. */
@@ -538,7 +579,7 @@ describe('the house', () => {
 
   it('asks one endpoint alone only where two confirm the answer later, or where nothing is written', () => {
     const asked =
-      /\bchain\.(balance|holding|incoming|coinTransfers?|sentTransactions?|findTransaction|minedNonce|isUsed|block|events)\(/;
+      /\b(?:reader|sender)\.(balance|holding|incoming|coinTransfers?|sentTransactions?|findTransaction|minedNonce|isUsed|block|events)\(/;
     const places = sources.filter((name) => /^src\/(actions|workers)\//.test(name) && asked.test(read(name)));
     const reasons: Readonly<Record<string, string>> = {
       'src/actions/books/audit/compare-balances.ts': 'an alert',
@@ -562,13 +603,24 @@ describe('the house', () => {
     assert.deepEqual(places, Object.keys(reasons));
   });
 
-  it('compares addresses in one place', () => {
-    const rooms = /^src\/(domain\/caip\.|actions\/|chains\/|store\/|workers\/)/;
-    const places = sources.filter(
-      (name) => rooms.test(name) && /\.toLowerCase\(\) [!=]== [\w.]+\.toLowerCase\(\)/.test(read(name)),
+  it('compares, folds and measures addresses, hashes and signatures in their family alone', () => {
+    const places = sources.filter((name) => !FAMILY_PLACES.test(name) && spellings(read(name)).length > 0);
+    assert.deepEqual(places.toSorted(), Object.keys(OTHER_SPELLINGS).toSorted());
+  });
+
+  it('would notice a comparison of addresses', () => {
+    const planted = [
+      'const isOwn = one.toLowerCase() === other.toLowerCase();',
+      'tx`select 1 from items where lower(payer) = $1`',
+      'const ADDRESS = /^0x[0-9a-fA-F]{40}$/;',
+      'if (account.length === 42) return;',
+      "const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';",
+    ];
+    assert.deepEqual(
+      planted.filter((code) => spellings(code).length === 0),
+      [],
     );
-    // The first of them compares addresses of mail.
-    assert.deepEqual(places, ['src/actions/paying/mail-receipt.ts', 'src/domain/caip.ts']);
+    assert.deepEqual(spellings('/** `lower(payer)` */\nisSameAddress(network, one, other)'), []);
   });
 
   it('knows networks, tokens and their addresses from the files of networks/ alone', () => {

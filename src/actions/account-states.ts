@@ -1,4 +1,4 @@
-import { isSameAddress } from '../domain/caip.ts';
+import { addressKey, isSameAddress } from '../domain/addresses/families.ts';
 import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
 import {
   type AccountState,
@@ -30,7 +30,9 @@ export function isRetired(
   states: readonly AccountState[],
   { address, kind }: Pick<AccountState, 'address' | 'kind'>,
 ): boolean {
-  return states.some((row) => row.kind === kind && row.state === 'retired' && isSameAddress(row.address, address));
+  return states.some(
+    (row) => row.kind === kind && row.state === 'retired' && isSameAddress(row.network, row.address, address),
+  );
 }
 
 export function storeAccountState(tx: Tx, deps: RowKeyDeps, decision: Decision): Promise<void> {
@@ -56,7 +58,7 @@ export function isOwnAccountState({ rowKeys }: RowKeyDeps, row: AccountState): b
 }
 
 function keyOf({ network, address, kind }: Decision): string {
-  return `${network}:${address.toLowerCase()} ${kind}`;
+  return `${network}:${addressKey(network, address)} ${kind}`;
 }
 
 function withMac({ rowKeys }: RowKeyDeps, row: Decision): AccountState {

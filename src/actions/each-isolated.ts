@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
 import { LeaseLostError } from './lease.ts';
 

@@ -1,5 +1,6 @@
-import type { Chain, ChainEvent } from '../chains/chain.ts';
+import type { ChainEvent } from '../chains/chain-reader.ts';
 import type { Network } from '../chains/network.ts';
+import type { PayerSide } from '../chains/payer-side.ts';
 import { idBytes, subjectFromBytes } from '../domain/ids.ts';
 import type { Item, ItemMethod } from '../domain/item.ts';
 import { openSeal, possibleIds, sealedIds } from '../domain/seal.ts';
@@ -15,12 +16,12 @@ type Terms = Omit<Item, 'subject' | 'seal'>;
  */
 export function subjectOfEvent(
   { subjectKeys }: SubjectKeyDeps,
-  chain: Pick<Chain, 'network' | 'sealedTerms'>,
+  payerSide: Pick<PayerSide, 'network' | 'sealedTerms'>,
   event: SubjectEvent,
 ): string | undefined {
-  const terms = termsOfEvent(chain.network, event);
+  const terms = termsOfEvent(payerSide.network, event);
   if (terms === undefined) return subjectFromBytes(Buffer.from(event.subject, 'hex'));
-  return openSeal(subjectKeys, event.subject, chain.sealedTerms(terms));
+  return openSeal(subjectKeys, event.subject, payerSide.sealedTerms(terms));
 }
 
 /** All terms of an item, from its event. Undefined for events of the first releases, which lack some of the terms. */

@@ -1,13 +1,13 @@
-import {
-  type Block,
-  type Chain,
-  type ChainEvent,
-  ChainUnavailableError,
-  type Incoming,
-  type Receipt,
-  type UnreadableLog,
-  type Witness,
-} from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
+import type {
+  Block,
+  ChainEvent,
+  ChainReader,
+  Incoming,
+  Receipt,
+  UnreadableLog,
+  Witness,
+} from '../chains/chain-reader.ts';
 import {
   type Finding,
   type Heights,
@@ -31,12 +31,12 @@ export interface Reported<T> {
  * yet. An endpoint contradicted by two others is asked last from then on.
  */
 export async function askWitnesses<T>(
-  chain: Chain,
+  reader: ChainReader,
   ask: (witness: Witness) => Promise<T | undefined>,
   keyOf?: (value: T) => unknown,
 ): Promise<Reported<T>> {
-  const witnesses = chain.witnesses();
-  const rule = ruleOf(chain, witnesses);
+  const witnesses = reader.witnesses();
+  const rule = ruleOf(reader, witnesses);
   let statements = await testimonies(witnesses.slice(0, 2), ask);
   let finding = weigh(statements, rule, keyOf);
   if (finding.is !== 'agreed' && witnesses.length > 2) {
@@ -52,13 +52,13 @@ export async function askWitnesses<T>(
 
 /** The height of the chain as two endpoints report it: of its head, or of the block that `ask` returns. */
 export async function askHeights(
-  chain: Chain,
+  reader: ChainReader,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
 ): Promise<Heights> {
-  const witnesses = chain.witnesses();
+  const witnesses = reader.witnesses();
   const heightOf = async (witness: Witness) => (await ask(witness))?.number;
   const first = await testimonies(witnesses.slice(0, 2), heightOf);
-  const rule = ruleOf(chain, witnesses);
+  const rule = ruleOf(reader, witnesses);
   const heights = weighHeights(first, rule);
   if (heights.agreed !== undefined || witnesses.length <= 2) return heights;
   return weighHeights([...first, ...(await testimonies(witnesses.slice(2), heightOf))], rule);
@@ -68,13 +68,13 @@ export async function askHeights(
  * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ, because then one of
  * the two is behind or lies.
  */
-export async function askNonce(chain: Chain, account: string): Promise<ReportedNonce> {
-  const witnesses = chain.witnesses();
+export async function askNonce(reader: ChainReader, account: string): Promise<ReportedNonce> {
+  const witnesses = reader.witnesses();
   const ask = (witness: Witness) => witness.minedNonce(account);
   const first = await testimonies(witnesses.slice(0, 2), ask);
   const isSame = new Set(first.map(({ answer }) => answer)).size === 1;
   const others = isSame ? [] : await testimonies(witnesses.slice(2), ask);
-  return weighNonces([...first, ...others], ruleOf(chain, witnesses));
+  return weighNonces([...first, ...others], ruleOf(reader, witnesses));
 }
 
 export interface ReportedBlock {
@@ -84,12 +84,12 @@ export interface ReportedBlock {
 }
 
 /** The block at that height. Throws while too few endpoints report the same one. */
-export async function askBlock(chain: Chain, number: number): Promise<ReportedBlock> {
-  const { finding, statements } = await askWitnesses(chain, (witness) => witness.block(number), blockKey);
+export async function askBlock(reader: ChainReader, number: number): Promise<ReportedBlock> {
+  const { finding, statements } = await askWitnesses(reader, (witness) => witness.block(number), blockKey);
   if (finding.is === 'agreed' || finding.is === 'alone')
     return { block: finding.value, isAlone: finding.is === 'alone' };
   const answers = describeStatements(statements, ({ hash }) => hash);
-  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${answers}`);
+  throw new ChainUnavailableError(reader.network.chainId, `the endpoints do not agree on block ${number}: ${answers}`);
 }
 
 /** The identity of a block. It includes the time, because a lying endpoint may report the right hash with a wrong time. */
@@ -106,14 +106,14 @@ export interface ReportedEvents {
 }
 
 /** The events of these blocks according to the endpoints. Throws while too few of them answer. */
-export async function askEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<ReportedEvents> {
+export async function askEvents(reader: ChainReader, fromBlock: number, toBlock: number): Promise<ReportedEvents> {
   const { finding, statements } = await askWitnesses(
-    chain,
+    reader,
     (witness) => witness.events(fromBlock, toBlock),
     () => 'an answer',
   );
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
-    throw new ChainUnavailableError(chain.network.chainId, 'too few endpoints can be asked about its events');
+    throw new ChainUnavailableError(reader.network.chainId, 'too few endpoints can be asked about its events');
   }
   const lists = statements.flatMap(({ answer }) =>
     answer === undefined ? [] : [new Map(answer.map((e) => [eventKey(e), e]))],
@@ -130,23 +130,23 @@ function eventKey(event: ChainEvent): string {
 
 /** The transfers of a transaction that enough endpoints report, and whether those endpoints consider their block final. */
 export async function askTransfers(
-  chain: Chain,
+  reader: ChainReader,
   hash: string,
 ): Promise<{ readonly transfers: readonly Incoming[]; readonly isFinal: boolean; readonly isAlone: boolean }> {
   const [heights, { finding, statements }] = await Promise.all([
-    askHeights(chain),
+    askHeights(reader),
     askWitnesses(
-      chain,
+      reader,
       (witness) => witness.transfers(hash),
       (transfers) => transfers.map(transferKey).join(),
     ),
   ]);
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
     const answers = describeStatements(statements, (transfers) => `${transfers.length} transfers`);
-    throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
+    throw new ChainUnavailableError(reader.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
   }
   const isAlone = finding.is === 'alone' || heights.agreed === undefined;
-  const depth = (chain.network.finality?.depth ?? 1) * (isAlone ? LONE_DEPTH_FACTOR : 1);
+  const depth = (reader.network.finality?.depth ?? 1) * (isAlone ? LONE_DEPTH_FACTOR : 1);
   const reached = isAlone ? (heights.alone ?? heights.agreed ?? -1) : (heights.agreed ?? -1);
   const isFinal = finding.value.every(({ block }) => reached - block.number + 1 >= depth);
   return { transfers: finding.value, isFinal, isAlone };
@@ -154,35 +154,39 @@ export async function askTransfers(
 
 /** The balance of an account at a block. Throws while too few endpoints report the same one. */
 export async function askHolding(
-  chain: Chain,
+  reader: ChainReader,
   { account, asset, block }: { readonly account: string; readonly asset: string; readonly block: number },
 ): Promise<bigint> {
-  const { finding, statements } = await askWitnesses(chain, (witness) => witness.holding(account, asset, block));
+  const { finding, statements } = await askWitnesses(reader, (witness) => witness.holding(account, asset, block));
   if (finding.is === 'agreed' || finding.is === 'alone') return finding.value;
   const answers = describeStatements(statements);
   throw new ChainUnavailableError(
-    chain.network.chainId,
+    reader.network.chainId,
     `the endpoints do not agree on what ${account} holds at block ${block}: ${answers}`,
   );
 }
 
 /** The receipt of a transaction. Undefined if enough endpoints have none. Throws while they contradict each other. */
-export async function askReceipt(chain: Chain, hash: string): Promise<Receipt | undefined> {
-  const { finding, statements } = await reportedReceipt(chain, hash);
+export async function askReceipt(reader: ChainReader, hash: string): Promise<Receipt | undefined> {
+  const { finding, statements } = await reportedReceipt(reader, hash);
   if (finding.is === 'agreed' || finding.is === 'alone')
     return finding.value === NO_RECEIPT ? undefined : finding.value;
   const answers = describeStatements(statements, (each) =>
     each === NO_RECEIPT ? each : `block ${each.block.number} at a cost of ${each.coinSpent}`,
   );
-  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
+  throw new ChainUnavailableError(reader.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
 }
 
 export const NO_RECEIPT = 'no receipt';
 export type ReceiptAnswer = Receipt | typeof NO_RECEIPT;
 
 /** The answers about the receipt of a transaction: its block, its outcome and its cost. */
-export function reportedReceipt(chain: Chain, hash: string): Promise<Reported<ReceiptAnswer>> {
-  return askWitnesses<ReceiptAnswer>(chain, async (witness) => (await witness.receipt(hash)) ?? NO_RECEIPT, receiptKey);
+export function reportedReceipt(reader: ChainReader, hash: string): Promise<Reported<ReceiptAnswer>> {
+  return askWitnesses<ReceiptAnswer>(
+    reader,
+    async (witness) => (await witness.receipt(hash)) ?? NO_RECEIPT,
+    receiptKey,
+  );
 }
 
 function receiptKey(answer: ReceiptAnswer): string {
@@ -205,13 +209,13 @@ const MAX_DOUBTFUL = 20;
  * in the receipt of its transaction, because lists of logs are sometimes incomplete. Throws while too few endpoints answer.
  */
 export async function askTouching(
-  chain: Chain,
+  reader: ChainReader,
   accounts: ReadonlySet<string>,
   fromBlock: number,
   toBlock: number,
 ): Promise<ReportedTransfers> {
   const { finding, statements } = await askWitnesses(
-    chain,
+    reader,
     async (witness) => {
       const unreadable: UnreadableLog[] = [];
       const transfers = await witness.touching(accounts, fromBlock, toBlock, (log) => unreadable.push(log));
@@ -220,7 +224,7 @@ export async function askTouching(
     ({ transfers }) => transfers.map(transferKey).join(),
   );
   if (finding.is === 'agreed' || finding.is === 'alone') return { ...finding.value, dispute: undefined };
-  const { chainId: network } = chain.network;
+  const { chainId: network } = reader.network;
   if (finding.is === 'open') throw new ChainUnavailableError(network, 'too few endpoints can be asked for transfers');
   const lists = statements.flatMap(({ answer }) => answer ?? []);
   const listed = Map.groupBy(
@@ -236,7 +240,7 @@ export async function askTouching(
   if (doubtful.length > MAX_DOUBTFUL) return { transfers: [], unreadable, dispute };
   const denied = new Set<string>();
   for (const transfer of doubtful) {
-    const shown = await askTransfers(chain, transfer.transactionHash).catch(orUndefined);
+    const shown = await askTransfers(reader, transfer.transactionHash).catch(orUndefined);
     if (shown === undefined) return { transfers: [], unreadable, dispute };
     const key = transferKey(transfer);
     if (!shown.transfers.some((each) => transferKey(each) === key)) denied.add(key);
@@ -266,7 +270,7 @@ export function describeStatements<T>(
   return statements.map(({ by, answer }) => `${by} says ${answer === undefined ? 'nothing' : show(answer)}`).join(', ');
 }
 
-function ruleOf({ network }: Chain, witnesses: readonly Witness[]): QuorumRule {
+function ruleOf({ network }: ChainReader, witnesses: readonly Witness[]): QuorumRule {
   return { endpoints: witnesses.length, isTrustedAlone: network.isTrustedAlone ?? false };
 }
 

@@ -1,6 +1,6 @@
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
+import { addressKey, isSameAddress } from '../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../domain/books.ts';
-import { isSameAddress } from '../domain/caip.ts';
 import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
@@ -199,13 +199,14 @@ export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly l
 
 /** True if an operator has rotated the account, and these settings are of before. Both keys are there, so no money is stranded. */
 function isBeforeRotation(connected: ConnectedChain, stored: readonly OwnAccount[]): boolean {
-  const { intermediateAccount: configured, intermediateSigner, otherIntermediates = [] } = connected;
+  const { chain, intermediateAccount: configured, intermediateSigner, otherIntermediates = [] } = connected;
+  const { chainId } = chain.network;
   const last = lastIntermediate(stored)?.address ?? configured;
   return (
-    !isSameAddress(last, configured) &&
+    !isSameAddress(chainId, last, configured) &&
     intermediateSigner !== undefined &&
-    otherIntermediates.some(({ address }) => isSameAddress(address, last)) &&
-    stored.some(({ kind, address }) => kind === 'intermediate' && isSameAddress(address, configured))
+    otherIntermediates.some(({ address }) => isSameAddress(chainId, address, last)) &&
+    stored.some(({ kind, address }) => kind === 'intermediate' && isSameAddress(chainId, address, configured))
   );
 }
 
@@ -221,7 +222,7 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
   const { chain, intermediateAccount: configured } = connected;
   const network = chain.network.chainId;
   const last = lastIntermediate(stored);
-  if (last === undefined || isSameAddress(last.address, configured)) return;
+  if (last === undefined || isSameAddress(network, last.address, configured)) return;
   const balances = await listBalances(tx, network);
   const held = balances.filter(
     ({ account }) => account.startsWith(INTERMEDIATE) || account === ACCOUNTS.missing(last.address),
@@ -245,10 +246,13 @@ function knownAccounts(connected: ConnectedChain) {
   ];
 }
 
+type StoredAs = Pick<OwnAccount, 'network' | 'address' | 'kind'>;
+
 /** Every stored relayer stays in force, but only the last intermediate account. */
-function isInForce({ address, kind }: Pick<OwnAccount, 'address' | 'kind'>, stored: readonly OwnAccount[]): boolean {
-  if (kind === 'intermediate') return isSameAddress(lastIntermediate(stored)?.address ?? '', address);
-  return stored.some((row) => row.kind === kind && isSameAddress(row.address, address));
+function isInForce({ network, address, kind }: StoredAs, stored: readonly OwnAccount[]): boolean {
+  const isIt = (row: OwnAccount | undefined) => row !== undefined && isSameAddress(network, row.address, address);
+  if (kind === 'intermediate') return isIt(lastIntermediate(stored));
+  return stored.some((row) => row.kind === kind && isIt(row));
 }
 
 function lastIntermediate(stored: readonly OwnAccount[]): OwnAccount | undefined {
@@ -263,8 +267,9 @@ function configuredAccounts({ chain, intermediateAccount, relayers }: ConnectedC
   ];
 }
 
-function unique<Row extends { readonly address: string }>(rows: readonly Row[]): Row[] {
-  return [...new Map(rows.toReversed().map((row) => [row.address.toLowerCase(), row])).values()].toReversed();
+function unique<Row extends { readonly network: string; readonly address: string }>(rows: readonly Row[]): Row[] {
+  const byKey = new Map(rows.toReversed().map((row) => [addressKey(row.network, row.address), row]));
+  return [...byKey.values()].toReversed();
 }
 
 function withMac({ rowKeys }: RowKeyDeps, row: AccountFields): OwnAccount {

@@ -1,4 +1,4 @@
-import type { Chain } from '../chains/chain.ts';
+import type { PayerSide } from '../chains/payer-side.ts';
 import type { SignedItem } from '../domain/item.ts';
 import { isRowMac, macOfRow } from '../domain/row-mac.ts';
 import type { RowKeyDeps } from './row-keys.ts';
@@ -15,7 +15,11 @@ export function consentToSend({ rowKeys }: RowKeyDeps, commitment: string): stri
 }
 
 /** True if the item may be sent: a payer or an account of ours signed it, or the gateway consented. */
-export function maySend({ rowKeys }: RowKeyDeps, chain: Chain, { item, commitment, signature }: SignedItem): boolean {
+export function maySend(
+  { rowKeys }: RowKeyDeps,
+  payerSide: PayerSide,
+  { item, commitment, signature }: SignedItem,
+): boolean {
   if (item.method !== 'native') return true;
-  return chain.commitmentOf(item) === commitment && isRowMac(rowKeys, PURPOSE, { commitment }, signature);
+  return payerSide.commitmentOf(item) === commitment && isRowMac(rowKeys, PURPOSE, { commitment }, signature);
 }

@@ -1,6 +1,6 @@
-import type { Incoming } from '../chains/chain.ts';
+import type { Incoming } from '../chains/chain-reader.ts';
 import { assetsOf, type Registry } from '../chains/registry.ts';
-import { isSameAddress } from '../domain/caip.ts';
+import { isSameAddress } from '../domain/addresses/families.ts';
 
 /** The payer and the money that a paid event names. */
 export interface TakenMoney {
@@ -15,7 +15,7 @@ export interface TakenMoney {
  * proves the transfer.
  */
 export function hasLeft(registry: Registry, { payer, asset, amount }: TakenMoney, own: readonly string[]): boolean {
-  return isProving(registry, asset) && amount > 0n && own.some((account) => isSameAddress(account, payer));
+  return isProving(registry, asset) && amount > 0n && own.some((account) => isSameAddress(asset, account, payer));
 }
 
 /** The assets whose events can prove a signature. Searches of stored events use them. */
@@ -30,7 +30,7 @@ function isProving(registry: Registry, asset: string): boolean {
 /** True if the token's own transfer, or the transfer of the coin, shows that the money left the payer. */
 export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonly Incoming[]): boolean {
   return transfers.some(
-    (transfer) => transfer.asset === asset && transfer.amount === amount && isSameAddress(transfer.from, payer),
+    (transfer) => transfer.asset === asset && transfer.amount === amount && isSameAddress(asset, transfer.from, payer),
   );
 }
 

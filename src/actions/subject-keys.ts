@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Chain } from '../chains/chain.ts';
 import { isSealed } from '../chains/collectors.ts';
+import type { PayerSide } from '../chains/payer-side.ts';
 import type { Item } from '../domain/item.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { sealOf } from '../domain/seal.ts';
@@ -112,11 +112,11 @@ function idOf(key: Uint8Array): string {
  */
 export function sealItem(
   { subjectKeys }: SubjectKeyDeps,
-  chain: Pick<Chain, 'sealedTerms'>,
+  payerSide: Pick<PayerSide, 'sealedTerms'>,
   item: Item,
   sealedId?: string | null,
 ): Item {
   if (!isSealed(item.collector)) return item;
-  const terms = chain.sealedTerms(item);
+  const terms = payerSide.sealedTerms(item);
   return { ...item, seal: sealOf(subjectKeys, { id: item.subject, stored: sealedId, terms }) };
 }

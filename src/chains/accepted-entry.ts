@@ -1,6 +1,7 @@
 import type { AcceptedAssets } from '../domain/accepted-assets.ts';
-import { type Parsed, parseAsset, parseChainId } from '../domain/caip.ts';
+import { parseAsset, parseChainId } from '../domain/caip.ts';
 import type { Mode } from '../domain/mode.ts';
+import type { Parsed } from '../domain/parsed.ts';
 import { isOffered } from './network.ts';
 import { assetsOf, type Registry } from './registry.ts';
 

@@ -1,4 +1,5 @@
-import type { Chain, Signer } from './chain.ts';
+import type { Chain } from './chain.ts';
+import type { Signer } from './signer.ts';
 
 /** A network the operator has configured, with the accounts that act on it. */
 export interface ConnectedChain {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keccak256 } from 'viem';
 import artifact from '../../contracts/artifacts/Collector.json' with { type: 'json' };
-import { checksumAddress } from '../domain/caip.ts';
+import { checksumAddress } from '../domain/addresses/eip155.ts';
 import { createSandboxEvm } from '../sandbox/sandbox-evm.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS, releaseFor } from './collectors.ts';
 import { COLLECTOR_ADDRESS } from './evm/collector.ts';

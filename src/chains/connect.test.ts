@@ -3,8 +3,9 @@ import { describe, it } from 'node:test';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
 import { systemWorld } from '../runtime/system-world.ts';
-import { type Chain, ChainUnavailableError } from './chain.ts';
+import type { Chain } from './chain.ts';
 import type { ChainCheck } from './chain-check.ts';
+import { ChainUnavailableError } from './chain-errors.ts';
 import { type ChainTerms, connectChains } from './connect.ts';
 
 const GOOD: ChainCheck = { payable: ['asset'], unchecked: [], problems: [] };

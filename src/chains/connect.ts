@@ -1,7 +1,7 @@
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
-import { ChainUnavailableError } from './chain.ts';
 import type { ChainCheck } from './chain-check.ts';
+import { ChainUnavailableError } from './chain-errors.ts';
 import type { Chains, ConnectedChain } from './chains.ts';
 
 export interface ConnectDeps {

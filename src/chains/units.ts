@@ -1,5 +1,6 @@
-import { type Parsed, parseAsset } from '../domain/caip.ts';
+import { parseAsset } from '../domain/caip.ts';
 import { fiatCodeOf, parseFiatUnit } from '../domain/currency.ts';
+import type { Parsed } from '../domain/parsed.ts';
 import type { KnownAsset } from './network.ts';
 import type { Registry } from './registry.ts';
 

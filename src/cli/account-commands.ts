@@ -1,8 +1,8 @@
 import { isOwnAccountState, isRetired, readAccountStates } from '../actions/account-states.ts';
 import { adoptAccount, isOwnAccount } from '../actions/own-accounts.ts';
 import { addAccount, type ChangeDeps, retireAccount, rotateAccount } from '../actions/relay/change-accounts.ts';
-import { unlessUnavailable } from '../chains/chain.ts';
-import { isSameAddress } from '../domain/caip.ts';
+import { unlessUnavailable } from '../chains/chain-errors.ts';
+import { isSameAddress } from '../domain/addresses/families.ts';
 import { formatDecimal } from '../domain/money.ts';
 import { listAccountStates } from '../store/chain/account-states.ts';
 import { listOwnAccounts, type OwnAccount } from '../store/chain/own-accounts.ts';
@@ -74,11 +74,12 @@ function stateOf(
   if (isRetired(own, row)) return 'retired';
   if (row.kind === 'relayer') return 'in use';
   if (last === undefined) return 'added';
-  return isSameAddress(last.address, row.address) ? 'in force' : 'replaced';
+  return isSameAddress(row.network, last.address, row.address) ? 'in force' : 'replaced';
 }
 
 function isSame(one: Named, other: Named): boolean {
-  return one.network === other.network && one.kind === other.kind && isSameAddress(one.address, other.address);
+  const { network } = one;
+  return network === other.network && one.kind === other.kind && isSameAddress(network, one.address, other.address);
 }
 
 const REST_WORDS: Readonly<Record<keyof AccountRest, string>> = {
@@ -157,7 +158,7 @@ const retire = databaseCommand({
     change(deps, async (changing) => {
       const left = await retireAccount(changing, { network, address, kind, actor: operatorOf(deps.config) });
       const chain = changing.chains.find(network)?.chain;
-      const balance = chain && (await unlessUnavailable(chain.balance(address)));
+      const balance = chain && (await unlessUnavailable(chain.reader.balance(address)));
       const coin = balance === undefined ? 'unknown' : formatDecimal({ units: balance, decimals: COIN_DECIMALS });
       const text = `${address} is retired on ${network}. Left: ${restText(left)}. Its rest of coin is ${coin}. When till accounts list shows nothing left, move the coin away and take its key out of the settings.`;
       return { json: { network, address, kind, left, coin }, text };

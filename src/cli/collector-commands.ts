@@ -1,5 +1,5 @@
 import { recordCommand } from '../actions/record-command.ts';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { type Deployment, deployContracts } from '../chains/evm/deploy-contracts.ts';
 import { DeploymentError } from '../chains/evm/deployment-error.ts';
 import { ApiError } from '../errors.ts';

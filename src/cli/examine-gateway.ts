@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { examine } from '../actions/oversight/doctor/examine.ts';
 import type { ConfiguredNetwork, ExamineDeps } from '../actions/oversight/doctor/examine-deps.ts';
 import type { Chains } from '../chains/chains.ts';
-import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { familyOf } from '../chains/families.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
 import { diagnose } from '../domain/doctor/diagnose.ts';
@@ -103,7 +103,9 @@ async function configuredEndpoints(context: Examining): Promise<ConfiguredNetwor
   return (await knownNetworks(context)).map(({ network, endpoints }) => ({
     network,
     isSandbox: network.chainId === SANDBOX_NETWORK,
-    endpoints: endpoints.map((url) => () => createEvmChain({ world, log, network, endpoints: [url] })),
+    endpoints: endpoints.map(
+      (url) => () => familyOf(network.chainId).createChain({ world, log, network, endpoints: [url] }),
+    ),
   }));
 }
 

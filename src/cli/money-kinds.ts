@@ -1,5 +1,6 @@
 import { assetsOf } from '../chains/registry.ts';
 import { parseUnit } from '../chains/units.ts';
+import { findTransactionId } from '../domain/addresses/families.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
 import { parseUnits } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
@@ -29,7 +30,7 @@ export const account: Kind<{ readonly chainId: string; readonly address: string 
 export const transactionHash: Kind<string> = {
   placeholder: 'hash',
   parse: (raw) =>
-    /^0x[0-9a-f]{64}$/i.test(raw) ? raw.toLowerCase() : new Problem('must be 0x and 64 hexadecimal digits'),
+    findTransactionId(raw) ?? new Problem('must be a transaction hash, such as 0x and 64 hexadecimal digits'),
 };
 
 /** Whole numbers of the smallest unit, like all exact amounts. */

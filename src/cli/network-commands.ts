@@ -1,10 +1,10 @@
 import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
 import { acceptRecord } from '../actions/records/accept-record.ts';
 import { type Difference, findDifferences, readMemory } from '../actions/records/differences.ts';
-import { ChainUnavailableError } from '../chains/chain.ts';
-import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { examineNetwork, openExamination } from '../chains/evm/examine-network.ts';
 import { examineToken } from '../chains/evm/examine-token.ts';
+import { familyOf } from '../chains/families.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks, knownNetworks } from './chains.ts';
 import { type Command, command, databaseCommand, type Output, operatorOf } from './command.ts';
@@ -190,7 +190,7 @@ async function checkEndpoint(
   { network }: NetworkInUse,
   url: string,
 ): Promise<Omit<EndpointReport, 'endpoint' | 'remarks'>> {
-  const chain = createEvmChain({ world, log, network, endpoints: [url] });
+  const chain = familyOf(network.chainId).createChain({ world, log, network, endpoints: [url] });
   const { state, head, payable, problems } = await askEndpoint({ world }, chain);
   const known = state === 'up' ? [...network.assets.values()].filter(({ pay }) => pay !== undefined) : [];
   const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: payable.includes(id) }));

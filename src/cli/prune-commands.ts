@@ -12,15 +12,15 @@ const prune = databaseCommand({
   name: 'prune',
   summary: 'Delete what payments, lists, statistics, receipts and books do not need, in short transactions.',
   options: {
-    dryRun: flag('Only count what would go.'),
-    olderThan: optional(duration('3650d'), 'The age from which rows go: 90d by default, at least 30d.'),
+    'dry-run': flag('Only count what would go.'),
+    'older-than': optional(duration('3650d'), 'The age from which rows go: 90d by default, at least 30d.'),
   },
   examples: ['prune --dry-run', 'prune --older-than 365d'],
-  check: ({ olderThan }) =>
+  check: ({ 'older-than': olderThan }) =>
     olderThan !== undefined && olderThan < LEAST_KEPT_MS ? ['--older-than must be at least 30d.'] : [],
-  run: async (deps, { dryRun, olderThan = KEPT_MS }) => {
+  run: async (deps, { 'dry-run': isDry, 'older-than': olderThan = KEPT_MS }) => {
     const before = new Date(deps.world.clock.nowMs() - olderThan);
-    if (dryRun) {
+    if (isDry) {
       return listing(await countOld(deps.db.sql, before), {
         columns: [
           { title: 'what', cell: ({ what }) => what },

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { type Examination, examineNetwork, openExamination } from '../chains/evm/examine-network.ts';
 import { examineToken } from '../chains/evm/examine-token.ts';
 import type { ExaminedNetwork, ExaminedToken } from '../chains/examined.ts';

@@ -1,14 +1,6 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-
-/**
- * A result rather than an exception, so that one answer can name the problems of every field at once. A problem is the
- * rest of a sentence that starts with the field's name. It echoes a namespace of at most eight characters and nothing
- * else of the input, so no caller can put text of their own into an answer or a log.
- */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
-
-type Namespace = 'eip155' | 'solana';
+import { caipKey, FAMILIES, isNamespace, NAMESPACES, type Namespace } from './addresses/families.ts';
+import { isDecimal } from './decimal.ts';
+import { accept, type Parsed, refuse } from './parsed.ts';
 
 /** A CAIP-2 chain. */
 export interface Chain {
@@ -50,16 +42,15 @@ export function parseAsset(text: string): Parsed<Asset> {
   const chain = readChain(chainNamespace, chainReference);
   if (!chain.ok) return chain;
   const { chainId, namespace } = chain.value;
-  const { tokenKind, readAddress } = FAMILIES[namespace];
+  const { tokenKind, parse } = FAMILIES[namespace];
   if (kind !== tokenKind && kind !== 'slip44') {
     return refuse(`names the asset namespace "${kind}"; on ${namespace}, accepted are ${tokenKind} and slip44`);
   }
 
-  const reference = kind === 'slip44' ? readCoinType(rawReference) : readAddress(rawReference);
+  const reference = kind === 'slip44' ? readCoinType(rawReference) : parse(rawReference);
   if (!reference.ok) return reference;
   const id = `${chainId}/${kind}:${reference.value}`;
-  const key = namespace === 'eip155' ? id.toLowerCase() : id;
-  return accept({ chainId, namespace, kind, reference: reference.value, id, key });
+  return accept({ chainId, namespace, kind, reference: reference.value, id, key: caipKey(id) });
 }
 
 export function parseAccount(text: string): Parsed<Account> {
@@ -70,7 +61,7 @@ export function parseAccount(text: string): Parsed<Account> {
   const chain = readChain(chainNamespace, chainReference);
   if (!chain.ok) return chain;
   const { chainId, namespace } = chain.value;
-  const address = FAMILIES[namespace].readAddress(rawAddress);
+  const address = FAMILIES[namespace].parse(rawAddress);
   if (!address.ok) return address;
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
@@ -78,16 +69,6 @@ export function parseAccount(text: string): Parsed<Account> {
 /** The CAIP-2 chain of an account, without a check of the address. Undefined if the text has none. */
 export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
-}
-
-/** True if two addresses are the same account. Spellings of an EVM address differ in case alone. */
-export function isSameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
-}
-
-/** True for the all-zero address, from which no payment is possible. */
-export function isZeroAccount(account: string): boolean {
-  return /:(0x0{40}|1{32})$/.test(account);
 }
 
 export function parseChainId(text: string): Parsed<Chain> {
@@ -99,33 +80,6 @@ export function parseChainId(text: string): Parsed<Chain> {
 
 export const sameChain = (asset: Pick<Asset, 'chainId'>, account: Pick<Account, 'chainId'>): boolean =>
   asset.chainId === account.chainId;
-
-/** A payment meets the same addresses again and again, and each hash takes 6 µs. */
-const MAX_SPELLINGS = 10_000;
-const spellings = new Map<string, string>();
-
-/** EIP-55: the case of each letter carries one bit of the hash of the lower-case address. */
-export function checksumAddress(lowerHex: string): string {
-  const known = spellings.get(lowerHex);
-  if (known !== undefined) return known;
-  const digits = lowerHex.slice(2);
-  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)));
-  const spelling = `0x${digits.replace(/[a-f]/g, (letter, index) => (hash.charAt(index) >= '8' ? letter.toUpperCase() : letter))}`;
-  if (spellings.size >= MAX_SPELLINGS) spellings.delete(spellings.keys().next().value ?? '');
-  spellings.set(lowerHex, spelling);
-  return spelling;
-}
-
-const FAMILIES = {
-  eip155: { tokenKind: 'erc20', readReference: readEvmReference, readAddress: readEvmAddress },
-  solana: { tokenKind: 'token', readReference: readSolanaReference, readAddress: readSolanaAddress },
-} as const satisfies Record<Namespace, Family>;
-
-interface Family {
-  readonly tokenKind: Asset['kind'];
-  readonly readReference: (text: string) => Parsed<string>;
-  readonly readAddress: (text: string) => Parsed<string>;
-}
 
 /** The longest id of the CAIPs has 179 characters. The bound is checked first, so that no pattern runs on a long text. */
 const MAX_LENGTH = 256;
@@ -149,45 +103,11 @@ function split(text: string, form: RegExp, expected: string): Parsed<string[]> {
 
 function readChain(namespace: string, rawReference: string): Parsed<Chain> {
   if (!isNamespace(namespace)) {
-    return refuse(`names the chain namespace "${namespace}"; accepted are ${Object.keys(FAMILIES).join(' and ')}`);
+    return refuse(`names the chain namespace "${namespace}"; accepted are ${NAMESPACES.join(' and ')}`);
   }
-  const reference = FAMILIES[namespace].readReference(rawReference);
+  const reference = FAMILIES[namespace].parseReference(rawReference);
   if (!reference.ok) return reference;
   return accept({ chainId: `${namespace}:${reference.value}`, namespace, reference: reference.value });
-}
-
-const isNamespace = (text: string): text is Namespace => Object.hasOwn(FAMILIES, text);
-
-/** Wallets and libraries hold chain ids as JavaScript numbers, so an id that a number cannot hold exactly is refused. */
-function readEvmReference(text: string): Parsed<string> {
-  return isDecimal(text, 1, Number.MAX_SAFE_INTEGER)
-    ? accept(text)
-    : refuse('has a chain id that is not a decimal number from 1 to 2^53 - 1 without leading zeros');
-}
-
-function readSolanaReference(text: string): Parsed<string> {
-  return /^[1-9A-HJ-NP-Za-km-z]{32}$/.test(text)
-    ? accept(text)
-    : refuse("has a chain reference that is not the first 32 base58 characters of a Solana cluster's genesis hash");
-}
-
-function readEvmAddress(text: string): Parsed<string> {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return refuse('has an address that is not 0x and 40 hexadecimal digits');
-  if (/^0x0+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');
-
-  const checksummed = checksumAddress(text.toLowerCase());
-  const digits = text.slice(2);
-  const isMixedCase = /[a-f]/.test(digits) && /[A-F]/.test(digits);
-  // The error does not show the right checksum: pasted back, it would turn a mistyped address into a valid one.
-  if (isMixedCase && text !== checksummed) return refuse('has an address with a wrong EIP-55 checksum');
-  return accept(checksummed);
-}
-
-function readSolanaAddress(text: string): Parsed<string> {
-  if (base58ByteLength(text) !== 32) return refuse('has an address that is not 32 bytes in base58');
-  // Thirty-two zero bytes are the System Program. Money sent there is lost, as with the zero address of EVM chains.
-  if (/^1+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');
-  return accept(text);
 }
 
 function readCoinType(text: string): Parsed<string> {
@@ -195,30 +115,3 @@ function readCoinType(text: string): Parsed<string> {
     ? accept(text)
     : refuse('has a slip44 number that is not a decimal number from 0 to 2147483647 without leading zeros');
 }
-
-/** At most 16 digits are read, so that a number is compared before it can be rounded. */
-function isDecimal(text: string, min: number, max: number): boolean {
-  return /^(0|[1-9][0-9]{0,15})$/.test(text) && Number(text) >= min && Number(text) <= max;
-}
-
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-
-/**
- * The decoded length of the text in bytes; undefined when it is not base58. A leading `1` is one zero byte, and the
- * rest is one big number. Only the length matters, because base58 has a single spelling for given bytes. Decoding takes
- * quadratic time; the grammars above bound the text to 128 characters.
- */
-function base58ByteLength(text: string): number | undefined {
-  let value = 0n;
-  let leadingZeros = 0;
-  for (const character of text) {
-    const digit = BASE58.indexOf(character);
-    if (digit < 0) return undefined;
-    value = value * 58n + BigInt(digit);
-    if (value === 0n) leadingZeros += 1;
-  }
-  return leadingZeros + (value === 0n ? 0 : Math.ceil(value.toString(16).length / 2));
-}
-
-const accept = <T>(value: T): Parsed<T> => ({ ok: true, value });
-const refuse = (problem: string): Parsed<never> => ({ ok: false, problem });

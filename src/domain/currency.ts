@@ -1,6 +1,6 @@
 import currencyCodes from 'currency-codes';
-import type { Parsed } from './caip.ts';
 import type { Mode } from './mode.ts';
+import type { Parsed } from './parsed.ts';
 
 export interface Currency {
   readonly code: string;

@@ -1,3 +1,4 @@
+import { addressKey } from './addresses/families.ts';
 import type { PaymentStatus } from './payment.ts';
 
 /**
@@ -64,8 +65,12 @@ export interface Paid {
   readonly recipient: string;
 }
 
-/** The names of the fields that differ. Addresses are compared without case, as the chain does. */
+/** The names of the fields that differ. Addresses are compared as their chain does. */
 export function differences(shown: Partial<Paid>, stored: Paid): string[] {
   const fields = ['payer', 'asset', 'amount', 'fee', 'recipient'] as const;
-  return fields.filter((field) => shown[field]?.toLowerCase() !== stored[field].toLowerCase());
+  const keyOf = (value: string) => addressKey(stored.asset, value);
+  return fields.filter((field) => {
+    const value = shown[field];
+    return value === undefined || keyOf(value) !== keyOf(stored[field]);
+  });
 }

@@ -1,3 +1,4 @@
+import { unitKey } from './addresses/families.ts';
 import { parseDecimal } from './money.ts';
 
 /** The operator's fee of a payment: `fixed + amount × percentage / 100`. */
@@ -69,7 +70,7 @@ export function feeFloor(terms: FeeTerms, unit: string): bigint {
 const MAX_STEPS = 300;
 
 function fixedPart({ fixed }: FeeTerms, unit: string): bigint {
-  const listed = fixed.find((part) => part.unit.toLowerCase() === unit.toLowerCase());
+  const listed = fixed.find((part) => unitKey(part.unit) === unitKey(unit));
   return listed === undefined ? 0n : BigInt(listed.value);
 }
 

@@ -228,20 +228,20 @@ describe('results', () => {
   }
 
   it('fit the steps in number, order and form', () => {
-    assert.ok(doResultsFit(['signature'], [SIGNATURE]));
-    assert.ok(doResultsFit(['transaction'], [HASH]));
-    assert.ok(doResultsFit(['transaction', 'signature'], [HASH, SIGNATURE]));
+    assert.ok(doResultsFit('eip155:1', ['signature'], [SIGNATURE]));
+    assert.ok(doResultsFit('eip155:1', ['transaction'], [HASH]));
+    assert.ok(doResultsFit('eip155:1', ['transaction', 'signature'], [HASH, SIGNATURE]));
     for (const values of [[], [SIGNATURE], [SIGNATURE, HASH], [HASH, SIGNATURE, SIGNATURE], [HASH, HASH]]) {
-      assert.ok(!doResultsFit(['transaction', 'signature'], values), String(values.length));
+      assert.ok(!doResultsFit('eip155:1', ['transaction', 'signature'], values), String(values.length));
     }
     for (const value of ['', '0x', 'cd'.repeat(65), `${SIGNATURE}c`, `0x${'zz'.repeat(65)}`, `${SIGNATURE}\n`]) {
-      assert.ok(!doResultsFit(['signature'], [value]), value);
+      assert.ok(!doResultsFit('eip155:1', ['signature'], [value]), value);
     }
-    assert.ok(doResultsFit(['signature'], [`0x${'cd'.repeat(33)}`]));
-    assert.ok(!doResultsFit(['signature'], [`0x${'cd'.repeat(32)}`]), 'a hash is no signature');
-    assert.ok(!doResultsFit(['signature'], [` ${SIGNATURE}`]));
+    assert.ok(doResultsFit('eip155:1', ['signature'], [`0x${'cd'.repeat(33)}`]));
+    assert.ok(!doResultsFit('eip155:1', ['signature'], [`0x${'cd'.repeat(32)}`]), 'a hash is no signature');
+    assert.ok(!doResultsFit('eip155:1', ['signature'], [` ${SIGNATURE}`]));
     for (const value of ['', ` ${HASH}`, HASH.slice(2), `${HASH}0`, HASH.slice(0, -1), `0x${'zz'.repeat(32)}`]) {
-      assert.ok(!doResultsFit(['transaction'], [value]), value);
+      assert.ok(!doResultsFit('eip155:1', ['transaction'], [value]), value);
     }
   });
 

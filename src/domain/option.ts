@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { isSignatureForm, parseTransactionId } from './addresses/families.ts';
 import type { Item, ItemMethod, PayMethod } from './item.ts';
 import type { KeyRing } from './key-ring.ts';
 import { preparedKey } from './prepared-key.ts';
@@ -209,16 +210,12 @@ function readEntry(result: unknown): readonly unknown[] | undefined {
   return type === 'walletRpc' && Array.isArray(data) ? data : undefined;
 }
 
-/** True if there is one result for each step, in order and in the form of the step. */
-export function doResultsFit(steps: readonly Step[], values: readonly string[]): boolean {
-  return values.length === steps.length && steps.every((step, index) => RESULT_FORMS[step].test(values[index] ?? ''));
+/** True if there is one result for each step, in order and in the form of the step on this network. */
+export function doResultsFit(network: string, steps: readonly Step[], values: readonly string[]): boolean {
+  const fits = (step: Step, value: string) =>
+    step === 'transaction' ? parseTransactionId(network, value) !== undefined : isSignatureForm(network, value);
+  return values.length === steps.length && steps.every((step, index) => fits(step, values[index] ?? ''));
 }
-
-/** Accounts with code have signatures of any length. The limit of the request body bounds them. */
-const RESULT_FORMS: Readonly<Record<Step, RegExp>> = {
-  transaction: /^0x[0-9a-fA-F]{64}$/,
-  signature: /^0x(?:[0-9a-fA-F]{2}){33,}$/,
-};
 
 /** A hash that is equal for requests with the same option and the same results. */
 export function resultsHash(optionId: string, values: readonly string[]): string {

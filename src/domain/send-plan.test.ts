@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { raiseFees } from '../chains/evm/raise-fees.ts';
 import { NONCE_REACH } from './nonce.ts';
 import { type BatchItem, chooseBatches, type InFlight, intoBatches, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
+const PRICE = { max: 10n * GWEI, tip: GWEI };
 
 function send(nonce: number, fields: Partial<InFlight> = {}): InFlight {
   return {
@@ -17,13 +19,15 @@ function send(nonce: number, fields: Partial<InFlight> = {}): InFlight {
   };
 }
 
-function plan(fields: Partial<SendFacts>) {
+type Priced = Partial<SendFacts> & Partial<Parameters<typeof raiseFees>[1]>;
+
+/** With the replacement rule of EVM chains. */
+function plan({ price = PRICE, cap, ...fields }: Priced) {
   return planSends({
     inFlight: [],
     minedNonce: 0,
     nextNonce: 0,
-    price: { max: 10n * GWEI, tip: GWEI },
-    cap: undefined,
+    raise: (fees) => raiseFees(fees, { price, cap }),
     rebroadcastAfterMs: 3_000,
     bumpAfterMs: 10_000,
     ...fields,
@@ -79,7 +83,7 @@ describe('the next step of a signer', () => {
   it('raises the fee up to the cap itself, and while it is less than four times the price', () => {
     const stuck = [send(0, { signedAgoMs: 60_000 })];
     const raisedMax = (10n * GWEI * 9n) / 8n + 1n;
-    const bumps = (fields: Partial<SendFacts>) => plan({ inFlight: stuck, nextNonce: 1, ...fields }).length;
+    const bumps = (fields: Priced) => plan({ inFlight: stuck, nextNonce: 1, ...fields }).length;
     assert.deepEqual([bumps({ cap: raisedMax }), bumps({ cap: raisedMax - 1n }), bumps({ cap: undefined })], [1, 0, 1]);
     const price = (max: bigint) => ({ price: { max, tip: 1n } });
     assert.deepEqual([bumps(price((10n * GWEI) / 4n)), bumps(price((10n * GWEI) / 4n + 1n))], [0, 1]);

@@ -39,9 +39,8 @@ export interface SendFacts {
   readonly minedNonce: number;
   /** The next nonce according to the journal. */
   readonly nextNonce: number;
-  readonly price: FeeOffer;
-  /** The operator's cap of `max`. */
-  readonly cap: bigint | undefined;
+  /** The next offer for a transaction that was not mined with this one. Undefined if a higher offer is no remedy. */
+  raise(fees: FeeOffer): FeeOffer | undefined;
   readonly rebroadcastAfterMs: number;
   readonly bumpAfterMs: number;
 }
@@ -60,7 +59,7 @@ export function planSends(facts: SendFacts): SendStep[] {
       steps.push({ do: 'fill', nonce });
       continue;
     }
-    const fees = isWorthMore(send, facts) ? raised(send.fees, facts) : undefined;
+    const fees = isWorthMore(send, facts) ? facts.raise(send.fees) : undefined;
     if (fees !== undefined) steps.push({ do: 'bump', nonce, fees });
     else if (send.broadcastAgoMs === undefined || send.broadcastAgoMs >= facts.rebroadcastAfterMs) {
       steps.push({ do: 'rebroadcast', nonce });
@@ -74,26 +73,6 @@ function isWorthMore(send: InFlight, facts: SendFacts): boolean {
   if (send.broadcastAgoMs === undefined) return false;
   return send.isOutbid || send.signedAgoMs >= facts.bumpAfterMs;
 }
-
-/** Nodes replace a transaction only if the new one pays at least a tenth more. An eighth more is accepted everywhere. */
-const MIN_RAISE_DIVISOR = 8n;
-/** If a transaction offers this many times the price and is not mined, then its price is not the problem. */
-const POINTLESS_MULTIPLE = 4n;
-
-/**
- * The next offer. Undefined above the operator's cap, or far above the price. Then the best version is only sent again, and is
- * mined when the price falls. So a cap can delay a transaction, but not block it for good.
- */
-function raised(fees: FeeOffer, { price, cap }: SendFacts): FeeOffer | undefined {
-  const tip = larger(price.tip, anEighthMore(fees.tip));
-  const max = larger(larger(price.max, anEighthMore(fees.max)), tip);
-  if (cap !== undefined && max > cap) return undefined;
-  if (fees.max >= price.max * POINTLESS_MULTIPLE) return undefined;
-  return { max, tip };
-}
-
-const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
-const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The properties of a due item that decide which items share its transaction. */
 export interface BatchItem {

@@ -1,4 +1,4 @@
-import type { Parsed } from './caip.ts';
+import type { Parsed } from './parsed.ts';
 
 /**
  * Reads an RFC 3339 time as milliseconds since the epoch. Stricter than `Date.parse`, which reads 30 February as 2 March and a

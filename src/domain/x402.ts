@@ -1,3 +1,5 @@
+import { isSameAddress } from './addresses/families.ts';
+
 /** The wire format of x402, version 2, with the scheme `exact` on EVM networks. */
 
 export const X402_VERSION = 2;
@@ -110,7 +112,7 @@ export interface Asked {
  */
 export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): string | undefined {
   const nowS = BigInt(Math.floor(nowMs / 1000));
-  if (payment.to !== asked.payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch';
+  if (!isSameAddress(payment.network, payment.to, asked.payTo)) return 'invalid_exact_evm_recipient_mismatch';
   if (payment.value !== asked.amount) return 'invalid_exact_evm_payload_authorization_value_mismatch';
   if (payment.validAfter >= nowS) return 'invalid_exact_evm_payload_authorization_valid_after';
   return payment.validBefore * 1000n > BigInt(asked.expiresAtMs) ? WRONG_END : undefined;

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { ApiError, type Issue, validationError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
 import { databaseFault } from '../store/plumbing/database.ts';

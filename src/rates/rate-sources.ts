@@ -1,4 +1,4 @@
-import type { Parsed } from '../domain/caip.ts';
+import type { Parsed } from '../domain/parsed.ts';
 import type { Pair } from '../domain/rate.ts';
 import { parsePointer } from './json.ts';
 import { keyOf } from './rate-book.ts';

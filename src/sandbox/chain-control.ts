@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 
 /** The sandbox chain's own RPC methods, which public nodes do not have. Only the sandbox's gateway calls them. */
 export interface ChainControl {

@@ -57,7 +57,7 @@ const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
     const chain = deps.chains.find(SANDBOX_NETWORK)?.chain;
     if (ready === undefined || chain === undefined) return true;
     // The Collector accepts an item once, so a transaction that is sent twice pays once.
-    for (const request of walletRequests(chain, itemOf(ready), 0n)) await deps.paySecond(request);
+    for (const request of walletRequests(chain.payerSide, itemOf(ready), 0n)) await deps.paySecond(request);
     return true;
   },
 };

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Parsed, parseAccount } from '../domain/caip.ts';
+import { bareListKey, isNamespace, listKeysOf, withoutChecksum } from '../domain/addresses/families.ts';
+import { parseAccount } from '../domain/caip.ts';
+import type { Parsed } from '../domain/parsed.ts';
 import type { ListIdentity, Screening } from './screening.ts';
 
 /**
@@ -52,7 +54,7 @@ export function parseScreeningList(bytes: Uint8Array): Parsed<ScreeningList> {
   if (accounts === 0) return refuse('has no account; to screen nothing, set no list');
 
   const identity = { hash: createHash('sha256').update(bytes).digest('hex'), version, date };
-  const isListed = (account: string) => keysOf(account).some((key) => listed.has(key));
+  const isListed = (account: string) => listKeysOf(account).some((key) => listed.has(key));
   return {
     ok: true,
     value: { identity, decide: (asked) => ({ hits: asked.filter(isListed), list: identity }) },
@@ -72,25 +74,17 @@ function noteHeader(header: Map<string, string>, comment: string): void {
   if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
 }
 
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 /** Accounts on unsupported chains are well-formed lines that never match. */
-const OTHER_CHAIN = /^(?!eip155:|solana:)[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
+const ACCOUNT = /^([-a-z0-9]{3,8}):[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
 /** The lookup key of an entry. Undefined if the entry is not an account. */
 function readEntry(entry: string): string | undefined {
-  const lower = entry.toLowerCase();
-  if (EVM_ADDRESS.test(lower)) return lower;
-  if (OTHER_CHAIN.test(entry)) return entry;
-  // Lists are copied by hand and by machine, so the case of an EVM address is not treated as a checksum.
-  const account = parseAccount(lower.startsWith('eip155:') ? lower : entry);
-  return account.ok ? keysOf(account.value.id)[0] : undefined;
-}
-
-/** The lookup keys of an account: its CAIP-10 id, and for EVM networks also the address alone. */
-function keysOf(account: string): readonly string[] {
-  if (!account.startsWith('eip155:')) return [account];
-  const lower = account.toLowerCase();
-  return [lower, lower.slice(lower.lastIndexOf(':') + 1)];
+  const bare = bareListKey(entry);
+  if (bare !== undefined) return bare;
+  const [, namespace] = ACCOUNT.exec(entry) ?? [];
+  if (namespace !== undefined && !isNamespace(namespace)) return entry;
+  const account = parseAccount(withoutChecksum(entry));
+  return account.ok ? listKeysOf(account.value.id)[0] : undefined;
 }
 
 function isDay(text: string): boolean {

@@ -1,9 +1,7 @@
-import type { Signer } from '../chains/chain.ts';
 import type { ChainTerms } from '../chains/connect.ts';
-import { createEvmChain } from '../chains/evm/evm-chain.ts';
-import { createExternalSigner } from '../chains/evm/external-signer.ts';
-import { createLocalSigner } from '../chains/evm/local-signer.ts';
+import { familyOf } from '../chains/families.ts';
 import type { Network } from '../chains/network.ts';
+import type { Signer } from '../chains/signer.ts';
 import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
@@ -57,7 +55,7 @@ export function chainTerms(
   // The real clock: budgets, pauses and timeouts of endpoints must not follow a sandbox's clock.
   const world = unshiftedWorld(deps.world);
   return networks.map(({ network, endpoints }) => ({
-    chain: createEvmChain({
+    chain: familyOf(network.chainId).createChain({
       world,
       log: deps.log,
       network,
@@ -79,7 +77,7 @@ export function relayersOf({ config, world }: { config: Config; world: World }, 
     ? (config.relayerKeys?.on.get(SANDBOX_NETWORK) ?? [SANDBOX_KEYS.relayer, SANDBOX_KEYS.secondRelayer])
     : (valueOn(config.relayerKeys, network.chainId) ?? []);
   refuseWellKnown('RELAYER_KEYS', keys, network);
-  return keys.map((key) => signerOf({ config, world }, key));
+  return keys.map((key) => signerOf({ config, world }, network, key));
 }
 
 /** The signer of the intermediate account. Undefined if no key is configured. */
@@ -91,7 +89,7 @@ export function intermediateSignerOf(deps: { config: Config; world: World }, net
   const key = isOwn ? (intermediateKey?.on.get(SANDBOX_NETWORK) ?? own) : valueOn(intermediateKey, network.chainId);
   if (key === undefined) return undefined;
   refuseWellKnown('INTERMEDIATE_KEY', [key], network);
-  const signer = signerOf(deps, key);
+  const signer = signerOf(deps, network, key);
   const account = accountOf(intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate);
   if (signer.address !== account) {
     throw new ChainSettingsError(
@@ -110,7 +108,7 @@ function otherIntermediatesOf(deps: { config: Config; world: World }, network: N
     : (valueOn(otherIntermediateKeys, network.chainId) ?? []);
   refuseWellKnown('OTHER_INTERMEDIATE_KEYS', keys, network);
   const present = accountOf(intermediateAccount, network, SANDBOX_ACCOUNTS.intermediate);
-  return keys.map((key) => signerOf(deps, key)).filter(({ address }) => address !== present);
+  return keys.map((key) => signerOf(deps, network, key)).filter(({ address }) => address !== present);
 }
 
 function refuseWellKnown(env: string, keys: readonly string[], network: Network): void {
@@ -121,11 +119,12 @@ function refuseWellKnown(env: string, keys: readonly string[], network: Network)
   );
 }
 
-function signerOf({ config, world }: { config: Config; world: World }, key: string): Signer {
+function signerOf({ config, world }: { config: Config; world: World }, { chainId }: Network, key: string): Signer {
   const { externalSignerUrl: url } = config;
+  const family = familyOf(chainId);
   return url !== undefined && isAddress(key)
-    ? createExternalSigner({ timers: world.timers, url, address: key })
-    : createLocalSigner(key);
+    ? family.createExternalSigner({ timers: world.timers, url, address: key })
+    : family.createLocalSigner(key);
 }
 
 /** The balance below which a relayer raises an alert. */

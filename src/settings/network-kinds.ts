@@ -1,5 +1,6 @@
 import type { FinalityTier } from '../chains/network.ts';
 import type { Registry } from '../chains/registry.ts';
+import { isAddressForm } from '../domain/addresses/families.ts';
 import { parseAccount } from '../domain/caip.ts';
 import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
@@ -211,7 +212,7 @@ function placeOfUrl(word: string): string {
 
 /** True for an address. Its private key is with the external signer. */
 export function isAddress(relayer: string): boolean {
-  return relayer.length === 42;
+  return isAddressForm(relayer);
 }
 
 function readKey(word: string): string | Problem {

@@ -1,6 +1,6 @@
 import { type Alarms, createAlarms } from '../actions/alarms.ts';
 import { type LeaseDeps, LeaseLostError, leaseMsOf, whileLeading } from '../actions/lease.ts';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Lease } from '../store/plumbing/leases.ts';

@@ -9,7 +9,7 @@ import { recordUnexpectedTransfers } from '../actions/outgoing/return/record-une
 import type { RecordStanding } from '../actions/record-standing.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
 import type { Job, WorkerDeps } from './loop.ts';

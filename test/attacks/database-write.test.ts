@@ -56,7 +56,7 @@ describe('an attacker who writes to the database', () => {
       recipient: thief,
       amount: '500',
       merchant_id: scene.merchantId,
-      collector: scene.connected.chain.collector(),
+      collector: scene.connected.chain.payerSide.collector(),
       state: 'sending',
       attempts: 0,
       is_due: false,
@@ -278,10 +278,10 @@ describe('an attacker who writes to the database', () => {
     const item = { network: scene.network, asset: COIN, method: 'native', purpose: 'return', payer: relayer };
     const terms = { recipient: thief, amount: 10n ** 18n, fee: 0n, feeAccount: scene.connected.feeAccount };
     const deadlineS = Math.floor(scene.world.clock.nowMs() / 1000) + 3_000;
-    const collector = scene.connected.chain.collector() ?? '';
+    const collector = scene.connected.chain.payerSide.collector() ?? '';
     const subject = markedId('flot_', new Uint8Array(16).fill(5));
     const { chain } = scene.connected;
-    const whole = sealedByTest(chain, { ...item, method: 'native', ...terms, deadlineS, collector, subject });
+    const whole = sealedByTest(chain.payerSide, { ...item, method: 'native', ...terms, deadlineS, collector, subject });
     const row = {
       ...item,
       subject,
@@ -289,7 +289,7 @@ describe('an attacker who writes to the database', () => {
       amount: terms.amount.toString(),
       fee: 0,
       deadline: new Date(deadlineS * 1000),
-      commitment: chain.commitmentOf(whole),
+      commitment: chain.payerSide.commitmentOf(whole),
       seal: whole.seal,
       state: 'due',
       signature: '0x',

@@ -3,8 +3,8 @@ import { afterEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
-import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain-reader.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
@@ -19,18 +19,18 @@ describe('the first reading of a network', () => {
   it('begins in a block that two endpoints know, however long one says the chain is', async () => {
     const scene = await openRefundScene({ witnesses: ENDPOINTS });
     try {
-      const { head, block } = scene.chain;
+      const { head, block } = scene.chain.reader;
       const real = await head();
       const far = { ...real, number: real.number + 1_000_000, hash: `0x${'fa'.repeat(32)}` };
       const invented = (number: number) => ({ ...far, number, hash: `0x${number.toString(16).padStart(64, 'f')}` });
-      Object.assign(scene.chain, {
+      Object.assign(scene.chain.reader, {
         head: async () => far,
         block: async (number: number) => (number > real.number ? invented(number) : block(number)),
       });
       const node = await scene.newNode();
       // What the cursor says of the chain counts; the made-up blocks themselves cannot be read.
       await node.watch().catch(() => undefined);
-      Object.assign(scene.chain, { head, block });
+      Object.assign(scene.chain.reader, { head, block });
       await scene.paid(node);
       const hash = scene.transfer({ from: scene.payers.newAccount(), units: 70n });
       await scene.live(node, 3);
@@ -88,7 +88,7 @@ describe('money on our accounts that one endpoint of two makes up', () => {
     await open();
     await record();
     await node.turn(3);
-    const { number: addsFrom } = await scene.chain.head();
+    const { number: addsFrom } = await scene.chain.reader.head();
     scene.control.testify(0, { addsToHoldings: 10n ** 20n, addsFrom });
     await record();
     assert.deepEqual([...(await unexpectedMoney())], []);
@@ -107,7 +107,7 @@ describe('money on our accounts that one endpoint of two makes up', () => {
 
   /** A transfer of tokens to the intermediate account that nobody has made, in a block that everybody knows. */
   async function forgedTransfer(from: string, units: bigint): Promise<Incoming> {
-    const { number, hash } = await scene.chain.head();
+    const { number, hash } = await scene.chain.reader.head();
     return {
       block: { number, hash },
       transactionHash: `0x${'f0'.repeat(32)}`,
@@ -182,7 +182,7 @@ describe('money on our accounts that one endpoint of two makes up', () => {
     await open();
     const lifeMs = 60_000;
     const { id, item, commitment } = await scene.offer(lifeMs);
-    const { number, hash } = await scene.chain.head();
+    const { number, hash } = await scene.chain.reader.head();
     const { subject, payer, asset, amount, fee, recipient, collector, seal } = item;
     const forged: ChainEvent = {
       type: 'paid',

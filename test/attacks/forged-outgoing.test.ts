@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent } from '../../src/chains/chain-reader.ts';
 import { idBytes, payoutIdOf } from '../../src/domain/ids.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
@@ -19,8 +19,8 @@ describe('an event that claims to have taken money from an account of ours', () 
 
   /** The report of the payout of a held payment, which nobody has sent, as one endpoint makes it up. */
   async function forgedPayout(id: string, recipient: string): Promise<ChainEvent> {
-    const { number, hash } = await scene.chain.head();
-    const collector = scene.chain.collector();
+    const { number, hash } = await scene.chain.reader.head();
+    const collector = scene.chain.payerSide.collector();
     assert.ok(collector);
     return {
       type: 'paid',

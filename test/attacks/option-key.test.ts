@@ -49,7 +49,7 @@ describe('an attacker who has the option key', () => {
   async function confirm(asset: string, change: Change) {
     const { payer, id, option, optionId } = await forged(asset, change);
     const { chain } = paying.network();
-    const [request] = walletRequests(chain, sealedByTest(chain, option.item), 10n ** 30n);
+    const [request] = walletRequests(chain.payerSide, sealedByTest(chain.payerSide, option.item), 10n ** 30n);
     assert.ok(request);
     const signature = await payer.carryOut({ method: request.method, params: [...request.params] });
     return { id, answer: paying.wallet.confirm(id, optionId, [result(signature)]) };
@@ -139,7 +139,7 @@ describe('an attacker who has the option key', () => {
     const { optionKeys, world } = paying.gateway;
     const moved = { ...option, item: { ...option.item, subject: paymentId } };
     const { chain } = paying.network();
-    const [request] = walletRequests(chain, sealedByTest(chain, moved.item), 0n);
+    const [request] = walletRequests(chain.payerSide, sealedByTest(chain.payerSide, moved.item), 0n);
     assert.ok(request);
     const signature = await payer.carryOut({ method: request.method, params: [...request.params] });
     const optionId = sealOption(optionKeys, moved, world.random.bytes(12));

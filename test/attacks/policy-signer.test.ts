@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Signer } from '../../src/chains/chain.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../../src/chains/evm/external-signer.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
 import { sampleItem } from '../../src/chains/evm/sample-item.fixture.ts';
 import { type Signable, SignerRefusedError } from '../../src/chains/signable.ts';
+import type { Signer } from '../../src/chains/signer.ts';
 import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
@@ -117,7 +117,7 @@ describe('a signer with a policy of its own', () => {
     };
     const own = sampleItem('eip3009-vrs', { payer: address, fee: 0n, amount: 100n });
     const item = { ...own, subject: payoutIdOf(own.subject) };
-    await chain.signItem(spy, item);
+    await chain.sender.signItem(spy, item);
     const [digest, content] = requests[0] ?? assert.fail('Nothing was signed.');
     const refuses = (changed: Signable, reason: RegExp, of = digest) =>
       assert.rejects(policy.signer.sign(of, changed), (error: Error) => {
@@ -128,10 +128,10 @@ describe('a signer with a policy of its own', () => {
     await refuses({ ...content, items: [{ ...item, amount: 1n }] }, /another amount/);
     await refuses(content, /not the one of the typed data/, new Uint8Array(32).fill(3));
     await refuses({ ...content, items: [] }, /one item/);
-    await assert.rejects(chain.signItem(spy, { ...item, subject: own.subject }), /another purpose/);
-    await assert.rejects(chain.signItem(spy, { ...item, collector: thief }), /unknown Collector/);
+    await assert.rejects(chain.sender.signItem(spy, { ...item, subject: own.subject }), /another purpose/);
+    await assert.rejects(chain.sender.signItem(spy, { ...item, collector: thief }), /unknown Collector/);
     await assert.rejects(
-      chain.signItem(spy, { ...sampleItem('permit2', { payer: address, fee: 0n }), subject: item.subject }),
+      chain.sender.signItem(spy, { ...sampleItem('permit2', { payer: address, fee: 0n }), subject: item.subject }),
       /there is no limit for/,
     );
   });
@@ -142,17 +142,22 @@ describe('a signer with a policy of its own', () => {
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [none] });
     const slot = { nonce: 3, fees: { max: 5_000_000_000n, tip: 1_000_000n } };
     const signed = (item: ReturnType<typeof sampleItem>) => {
-      return { item, commitment: chain.commitmentOf(item), signature: `0x${'11'.repeat(65)}`, hasCode: false };
+      return {
+        item,
+        commitment: chain.payerSide.commitmentOf(item),
+        signature: `0x${'11'.repeat(65)}`,
+        hasCode: false,
+      };
     };
     const batch = ['a', 'b'].map(() => signed(sampleItem('eip3009-vrs', { payer: scene.payers.newAccount() })));
-    assert.match((await chain.signBatch(policy.signer, batch, slot)).hash, /^0x/);
-    assert.match((await chain.signNothing(policy.signer, slot)).hash, /^0x/);
+    assert.match((await chain.sender.signBatch(policy.signer, batch, slot)).hash, /^0x/);
+    assert.match((await chain.sender.signNothing(policy.signer, slot)).hash, /^0x/);
     const coin = (amount: bigint) => {
       const item = sampleItem('native', { payer: address, fee: 0n, amount });
       return signed({ ...item, subject: refundIdOf(item.subject, 1) });
     };
-    assert.match((await chain.signBatch(policy.signer, [coin(4_000n)], slot)).hash, /^0x/);
-    await assert.rejects(chain.signBatch(policy.signer, [coin(4_000n)], slot), /8000 units would leave/);
+    assert.match((await chain.sender.signBatch(policy.signer, [coin(4_000n)], slot)).hash, /^0x/);
+    await assert.rejects(chain.sender.signBatch(policy.signer, [coin(4_000n)], slot), /8000 units would leave/);
     chain.close();
   });
 });

@@ -27,7 +27,7 @@ describe('a database restored from a backup', () => {
     const { id, item } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, OPERATOR_FLOAT, 20n);
     const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
+    const { number: from } = await scene.chain.reader.head();
     await scene.request(id);
     await scene.live(node);
     assert.equal((await scene.refund(id)).state, 'refunded');

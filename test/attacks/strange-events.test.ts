@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { getContractAddress, type Hex } from 'viem';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import { COLLECTOR_ADDRESS, encodeBatch } from '../../src/chains/evm/collector.ts';
 import { idBytes, payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';

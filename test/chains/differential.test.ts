@@ -66,7 +66,7 @@ async function prepare(memory: Scene, evm: Scene, draw: Draw): Promise<Cast> {
       await scene.fund(payer.address, scene.assets.native, 10n ** 18n);
       for (const method of TOKEN_METHODS) await scene.fund(payer.address, scene.assets[method], 1_500n);
       const permit = items.find(({ item }) => item.method === 'permit2')?.item as Item;
-      const [approve] = scene.chain.walletActions({ ...permit, payer: payer.address }, 0n);
+      const [approve] = scene.chain.payerSide.walletActions({ ...permit, payer: payer.address }, 0n);
       if (approve !== undefined) await scene.send(payer, approve);
       await scene.mine();
     }
@@ -117,13 +117,13 @@ function nextStep(draw: Draw, { payers, recipients, items }: Cast, isOn: Set<str
 
 /** A paused token takes no cancellations, and used authorizations cannot be cancelled. */
 async function cancel(scene: Scene, payer: Payer, item: Item, isPaused: boolean): Promise<void> {
-  if (isPaused || (await scene.chain.isUsed(item, scene.chain.commitmentOf(item)))) return;
+  if (isPaused || (await scene.chain.reader.isUsed(item, scene.chain.payerSide.commitmentOf(item)))) return;
   await scene.cancelAuthorization(payer, item);
 }
 
 async function relay(scene: Scene, batch: readonly SignedItem[]): Promise<unknown> {
-  const verdicts = await Promise.all(batch.map(({ item, signature }) => scene.chain.judge(item, signature)));
-  const simulated = await scene.chain.simulate(batch);
+  const verdicts = await Promise.all(batch.map(({ item, signature }) => scene.chain.payerSide.judge(item, signature)));
+  const simulated = await scene.chain.sender.simulate(batch);
   return [
     verdicts.map(({ is }) => (is === 'refused' ? 'good' : is)),
     simulated,
@@ -134,21 +134,21 @@ async function relay(scene: Scene, batch: readonly SignedItem[]): Promise<unknow
 async function relayAndReorg(scene: Scene, batch: readonly SignedItem[], how: 'forgotten' | 'kept'): Promise<unknown> {
   const hash = await scene.relay(batch);
   await scene.reorg(1, how);
-  return how === 'kept' ? story(scene, hash) : (await scene.chain.findTransaction(hash)).is;
+  return how === 'kept' ? story(scene, hash) : (await scene.chain.sender.findTransaction(hash)).is;
 }
 
 /** The effects of a mined transaction, without details that differ from chain to chain. */
 async function story({ chain }: Scene, hash: string): Promise<unknown> {
-  const found = await chain.findTransaction(hash);
+  const found = await chain.sender.findTransaction(hash);
   if (found.is !== 'mined') return found.is;
-  const events = await chain.events(found.block.number, found.block.number);
+  const events = await chain.reader.events(found.block.number, found.block.number);
   return [found.isReverted, events.map(({ block: _, transactionHash: __, logIndex: ___, ...results }) => results)];
 }
 
 async function balances({ chain, assets, feeAccount }: Scene, { payers, recipients }: Cast): Promise<unknown> {
   const accounts = [...payers.map(({ address }) => address), ...recipients, feeAccount];
   const asked = TOKEN_METHODS.map((method) => ({ asset: assets[method], recipient: recipients[0] ?? feeAccount }));
-  return chain.survey({ payers: accounts, assets: asked, timeoutMs: 5_000 });
+  return chain.payerSide.survey({ payers: accounts, assets: asked, timeoutMs: 5_000 });
 }
 
 interface Draw {

@@ -90,7 +90,7 @@ export function createEvmHarness(
   }
 
   async function cancel(payer: Payer, item: Item): Promise<void> {
-    const nonce = chain.commitmentOf(item) as Hex;
+    const nonce = chain.payerSide.commitmentOf(item) as Hex;
     if (item.method === 'permit2') {
       await addCoin(payer.address, 10n ** 18n);
       const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 255n)] as const;
@@ -98,7 +98,7 @@ export function createEvmHarness(
       await carryOut(payer, { to: PERMIT2_ADDRESS, data });
       return;
     }
-    const { domain, types } = JSON.parse(String(chain.walletActions(item, 0n)[0]?.params[1]));
+    const { domain, types } = JSON.parse(String(chain.payerSide.walletActions(item, 0n)[0]?.params[1]));
     const signature = await payer.signTypedData({
       domain,
       types: {

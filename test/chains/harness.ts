@@ -1,6 +1,9 @@
 import { keccak256, stringToBytes } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Chain, RefusalReason, Signer, WalletAction } from '../../src/chains/chain.ts';
+import type { Chain } from '../../src/chains/chain.ts';
+import type { WalletAction } from '../../src/chains/payer-side.ts';
+import type { RefusalReason } from '../../src/chains/refusal-reason.ts';
+import type { Signer } from '../../src/chains/signer.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
 import { sealedByTest } from '../sealed.ts';
@@ -70,9 +73,9 @@ export function createScene(harness: Harness, seal = sealedByTest): Scene {
 
   async function newItem(payer: Payer, method: PayMethod, terms: Partial<Item> = {}): Promise<Item> {
     serial += 1;
-    return seal(chain, {
+    return seal(chain.payerSide, {
       network: chain.network.chainId,
-      collector: chain.collector() ?? '',
+      collector: chain.payerSide.collector() ?? '',
       asset: assets[method],
       method,
       subject: newId('pay_', serial, new Uint8Array(10)),
@@ -81,23 +84,23 @@ export function createScene(harness: Harness, seal = sealedByTest): Scene {
       feeAccount: harness.feeAccount,
       amount: 1_000n,
       fee: 10n,
-      deadlineS: (await chain.head()).timestampS + 3_600,
+      deadlineS: (await chain.reader.head()).timestampS + 3_600,
       ...terms,
     });
   }
 
   async function sign(payer: Payer, item: Item): Promise<string> {
-    const action = chain.walletActions(item, 2n ** 256n - 1n).at(-1);
+    const action = chain.payerSide.walletActions(item, 2n ** 256n - 1n).at(-1);
     return payer.signTypedData(JSON.parse(String(action?.params[1])));
   }
 
   async function signItem(payer: Payer, item: Item): Promise<SignedItem> {
     const signature = await sign(payer, item);
-    return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+    return { item, commitment: chain.payerSide.commitmentOf(item), signature, hasCode: false };
   }
 
   async function approve(payer: Payer, item: Item): Promise<void> {
-    for (const action of chain.walletActions(item, 0n)) {
+    for (const action of chain.payerSide.walletActions(item, 0n)) {
       if (action.method !== 'eth_sendTransaction') continue;
       await harness.fund(payer.address, assets.native, 10n ** 18n);
       await harness.send(payer, action);
@@ -121,20 +124,20 @@ export function createScene(harness: Harness, seal = sealedByTest): Scene {
     },
     async holding(account, asset) {
       const ask = { payers: [account], assets: [{ asset, recipient: harness.feeAccount }], timeoutMs: 5_000 };
-      const [holding] = (await chain.survey(ask)).holdings;
+      const [holding] = (await chain.payerSide.survey(ask)).holdings;
       if (holding === undefined) throw new Error('The survey left the holding out');
       return holding.balance;
     },
     async relay(batch, relayer = harness.relayers[0]) {
-      const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
-      const { hash, bytes } = await chain.signBatch(relayer, batch, slot);
-      const outcome = await chain.broadcast(bytes);
+      const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
+      const { hash, bytes } = await chain.sender.signBatch(relayer, batch, slot);
+      const outcome = await chain.sender.broadcast(bytes);
       if (outcome !== 'accepted') throw new Error(`The batch was not accepted: ${outcome}`);
       await harness.mine();
       return hash;
     },
     async placeOf(hash) {
-      const found = await chain.findTransaction(hash);
+      const found = await chain.sender.findTransaction(hash);
       if (found.is !== 'mined') throw new Error(`The transaction is ${found.is}`);
       return found.block;
     },

@@ -1,6 +1,6 @@
 import { bytesToHex } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
-import type { Signer } from '../../src/chains/chain.ts';
+import type { Signer } from '../../src/chains/signer.ts';
 
 /** A relayer's key by viem, so that the suite does not depend on the signer it may be used to test. */
 export function signerFromKey(privateKey: `0x${string}`): Signer {

@@ -8,7 +8,7 @@ import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { rememberAccounts, storedAccounts, usedAccounts } from '../../src/actions/own-accounts.ts';
 import { refuseOwnPlaces } from '../../src/actions/parties/refuse-own-places.ts';
 import { addAccount, retireAccount, rotateAccount } from '../../src/actions/relay/change-accounts.ts';
-import type { Signer } from '../../src/chains/chain.ts';
+import type { Signer } from '../../src/chains/signer.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';

@@ -152,7 +152,7 @@ describe('movements of our own accounts', () => {
     await open();
     await scene.fill(node, OPERATOR_FLOAT, 50n);
     await scene.live(node, 2);
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     const arrival = scene.transfer({ from: scene.payers.newAccount(), units: 77n });
     const departure = withdraw(60n);
     await scene.live(node, 4);
@@ -161,7 +161,7 @@ describe('movements of our own accounts', () => {
       [await scene.floats(), (await scene.books())[missing], (await listOpen()).length],
       [{ [OPERATOR_FLOAT]: '0' }, -10n, 1],
     );
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - before, { drop: [arrival, departure], length: number - before + 1 });
     await scene.live(node, 6);
     assert.deepEqual(await owners(), [['50', null, 'nobody']]);
@@ -176,10 +176,10 @@ describe('movements of our own accounts', () => {
     await open();
     await scene.fill(node, OPERATOR_FLOAT, 50n);
     await scene.live(node, 2);
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     scene.transfer({ from: scene.payers.newAccount(), units: 77n });
     await scene.live(node, 4);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - before, { length: number - before + 1 });
     await scene.live(node, 1);
     await scene.live(node, 6);
@@ -195,23 +195,26 @@ describe('movements of our own accounts', () => {
     await open();
     scene.transfer({ from: scene.payers.newAccount(), units: 77n });
     await node.turn(3);
-    const { number } = await scene.chain.head();
-    const witness = scene.chain.witnesses.bind(scene.chain);
+    const { number } = await scene.chain.reader.head();
+    const witness = () => scene.chain.reader.witnesses();
     const cursor = await findAccountCursor(scene.db.sql, scene.network);
     assert.ok(cursor !== undefined && cursor.readTo < number);
     const connected = {
       ...scene.connected,
       chain: {
         ...scene.connected.chain,
-        witnesses: () =>
-          witness().map((each) => ({
-            ...each,
-            touching: async (...ask: Parameters<typeof each.touching>) => {
-              const found = await each.touching(...ask);
-              await scene.db.sql`update account_cursors set reorgs = reorgs + 1`;
-              return found;
-            },
-          })),
+        reader: {
+          ...scene.chain.reader,
+          witnesses: () =>
+            witness().map((each) => ({
+              ...each,
+              touching: async (...ask: Parameters<typeof each.touching>) => {
+                const found = await each.touching(...ask);
+                await scene.db.sql`update account_cursors set reorgs = reorgs + 1`;
+                return found;
+              },
+            })),
+        },
       },
     };
     assert.equal(await recordUnexpectedTransfers(scene, connected), true, 'it reads them again');
@@ -222,7 +225,7 @@ describe('movements of our own accounts', () => {
 
   it('begin, after an upgrade, where the search of the older version was, and have the range of each account', async () => {
     await open();
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     await scene.db.sql`delete from account_ranges`;
     await scene.db.sql`delete from account_cursors`;
     const [row] = await scene.db.sql<{ searched: number }[]>`select block_number::int as searched from stray_cursors`;
@@ -240,7 +243,7 @@ describe('movements of our own accounts', () => {
     await open();
     await scene.register(scene.payers.newAccount());
     await scene.fill(node, OPERATOR_FLOAT, 5_000n);
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.live(node, 5);
     assert.equal((await scene.payout(id))?.state, 'paid');

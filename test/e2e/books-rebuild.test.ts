@@ -217,7 +217,7 @@ describe('till rebuild', () => {
       const terms = { ...offered, method: 'deposit', collector: contract, payer: contract } as const;
       const item = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', terms);
       assert.equal(item.seal, undefined);
-      const address = scene.chain.depositAddressOf(item);
+      const address = scene.chain.payerSide.depositAddressOf(item);
       scene.control.setBalance(address, USDC, 1n);
       scene.control.relayAsStranger([
         { item: { ...item, payer: address }, commitment: '', signature: '0x', hasCode: false },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent } from '../../src/chains/chain-reader.ts';
 import { searchPlace } from '../../src/store/chain/deposit-places.ts';
 import { findDepositProgress, isPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
@@ -43,8 +43,8 @@ describe('the work of a watcher', () => {
 
   /** Reports of transfers out of our account that one endpoint makes up, each in a transaction of its own. */
   async function forged(count: number): Promise<ChainEvent[]> {
-    const { number, hash } = await scene.chain.head();
-    const collector = scene.chain.collector();
+    const { number, hash } = await scene.chain.reader.head();
+    const collector = scene.chain.payerSide.collector();
     assert.ok(collector);
     return Array.from({ length: count }, (_, index) => ({
       type: 'paid',
@@ -177,7 +177,7 @@ describe('the work of a watcher', () => {
     async function addDust(deposit: Deposit, count: number): Promise<void> {
       const { id, commitment, address } = deposit;
       const other = await scene.deposit();
-      const { number } = await scene.chain.head();
+      const { number } = await scene.chain.reader.head();
       const nowMs = scene.nowMs();
       await command(scene, async (tx) => {
         // The other addresses have no rows of their own.
@@ -273,7 +273,7 @@ describe('the work of a watcher', () => {
     send(1_000n);
     await scene.live(node, 4);
     await multiply();
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
     const scans: string[] = [];
     let sent = 0;

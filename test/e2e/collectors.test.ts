@@ -174,7 +174,7 @@ describe('a payment that was signed for an older Collector', () => {
     const [item] = await findItemsOf(current.gateway.db.sql, older.id);
     const { chain: network } = current.connected;
     const accounts = new Set([item?.recipient ?? '']);
-    const found = await network.incoming(accounts, 0, (await network.head()).number);
+    const found = await network.reader.incoming(accounts, 0, (await network.reader.head()).number);
     assert.notEqual(found.length, 0);
     assert.deepEqual(await unownedOf(current.gateway.db.sql, { network: NETWORK, accounts }, found), []);
   });

@@ -191,7 +191,7 @@ describe('the sandbox shop', () => {
 
   it('shows the chain: its blocks, and a transaction in words', async () => {
     const { chain } = outer.network();
-    const head = await chain.head();
+    const head = await chain.reader.head();
     const blocks = await open('/sandbox/blocks');
     assert.equal(blocks.statusCode, 200, blocks.body);
     assert.match(blocks.body, new RegExp(`<a class="whole" href="/sandbox/blocks/${head.number}">`));

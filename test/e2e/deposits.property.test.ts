@@ -109,7 +109,8 @@ async function run(steps: readonly Step[]): Promise<void> {
         scene.pass(step.minutes * MINUTE_MS);
       } else if (step.do === 'reorg') {
         const { transactions, depth } = step;
-        if (depth < (await scene.chain.head()).number) scene.control.reorg(depth, { transactions, length: depth + 1 });
+        if (depth < (await scene.chain.reader.head()).number)
+          scene.control.reorg(depth, { transactions, length: depth + 1 });
       } else if (step.do === 'restart') {
         node = await scene.newNode();
       } else {

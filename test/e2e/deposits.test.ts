@@ -210,7 +210,7 @@ describe('a deposit address', () => {
     const node = await scene.newNode();
     send(1_000n);
     await node.turn();
-    const { number, hash } = await scene.chain.head();
+    const { number, hash } = await scene.chain.reader.head();
     await scene.tamper(`
       insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
         sender, amount, is_screened)

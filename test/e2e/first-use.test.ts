@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createRecordStanding } from '../../src/actions/record-standing.ts';
 import { findGenesis } from '../../src/actions/records/find-genesis.ts';
 import { createRecordMemory } from '../../src/actions/records/remember-records.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import type { Network } from '../../src/chains/network.ts';
 import type { Registry } from '../../src/chains/registry.ts';
@@ -84,7 +84,7 @@ describe('the first use of a network', () => {
     [['failing', ONE], null],
   ] as const) {
     it(`remembers ${genesis === null ? 'no block 0' : 'block 0'} from endpoints with ${zeros.map((zero) => zero.slice(0, 7)).join(', ')}`, async () => {
-      assert.deepEqual(await findGenesis(chainOf(zeros)), { genesis });
+      assert.deepEqual(await findGenesis(chainOf(zeros).reader), { genesis });
       const node = nodeWith();
       assert.equal(await node.admitNetwork(BASE_SEPOLIA, genesis), undefined);
       assert.deepEqual(await remembered(), [[BASE_SEPOLIA, genesis]]);
@@ -100,12 +100,12 @@ describe('the first use of a network', () => {
       [ONE, ONE, OTHER],
       [OTHER, 'silent', ONE, ONE],
     ] as const) {
-      assert.deepEqual(await findGenesis(chainOf(zeros)), { genesis: ONE }, zeros.join());
+      assert.deepEqual(await findGenesis(chainOf(zeros).reader), { genesis: ONE }, zeros.join());
     }
     const node = nodeWith();
     assert.equal(await node.admitNetwork(BASE_SEPOLIA, ONE), undefined);
     const chain = chainOf([ONE, ONE, OTHER], () => node.genesisOf(BASE_SEPOLIA));
-    await Promise.allSettled(chain.witnesses().map((witness) => witness.head()));
+    await Promise.allSettled(chain.reader.witnesses().map((witness) => witness.head()));
     assert.deepEqual(
       chain.health().states.map(({ isUp }) => isUp),
       [true, true, false],
@@ -113,14 +113,14 @@ describe('the first use of a network', () => {
   });
 
   it('is refused while its endpoints are on two chains with the same number', async () => {
-    assert.deepEqual(await findGenesis(chainOf([ONE, OTHER])), {
+    assert.deepEqual(await findGenesis(chainOf([ONE, OTHER]).reader), {
       dispute: `Base Sepolia (eip155:84532) is switched off: its endpoints are on two chains with the same number. Block 0 is ${ONE} at endpoint 1, and ${OTHER} at endpoint 2. Remove the wrong one from RPC_URLS.`,
     });
     for (const zeros of [
       [ONE, 'silent', OTHER],
       [ONE, OTHER, ONE, OTHER],
     ] as const) {
-      assert.ok('dispute' in (await findGenesis(chainOf(zeros))), zeros.join());
+      assert.ok('dispute' in (await findGenesis(chainOf(zeros).reader)), zeros.join());
     }
     assert.deepEqual(await remembered(), []);
   });
@@ -135,8 +135,8 @@ describe('the first use of a network', () => {
     const memory = { networks: new Map([[BASE_SEPOLIA, row?.facts as never]]) };
     const node = createRecordMemory({ db, registry: REGISTRY, world: systemWorld }, memory);
     const mixed = chainOf([OTHER, ONE, 'pruned', 'failing'], () => node.genesisOf(BASE_SEPOLIA));
-    assert.equal((await mixed.head()).number, 16);
-    const answers = await Promise.allSettled(mixed.witnesses().map((witness) => witness.head()));
+    assert.equal((await mixed.reader.head()).number, 16);
+    const answers = await Promise.allSettled(mixed.reader.witnesses().map((witness) => witness.head()));
     assert.deepEqual(
       mixed.health().states.map(({ name, isUp, trouble }) => [name, isUp, trouble]),
       [
@@ -152,8 +152,8 @@ describe('the first use of a network', () => {
       JSON.stringify(answers),
     );
     const wrong = chainOf([OTHER, OTHER], () => node.genesisOf(BASE_SEPOLIA));
-    await assert.rejects(wrong.head(), ChainUnavailableError);
-    await assert.rejects(wrong.events(0, 5), ChainUnavailableError);
+    await assert.rejects(wrong.reader.head(), ChainUnavailableError);
+    await assert.rejects(wrong.reader.events(0, 5), ChainUnavailableError);
   });
 
   it('belongs to one of two nodes with different files that come at the same moment', async () => {

@@ -12,7 +12,7 @@ import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { within } from '../../src/actions/renew-macs.ts';
 import { renewReleaseMacs } from '../../src/actions/watch/deposits/released-places.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { waitOf } from '../../src/domain/wait.ts';
@@ -154,7 +154,7 @@ describe('money that arrives in ways nobody asked for', () => {
     const { id, commitment } = await scene.accept({});
     await scene.live(node, 2);
     assert.equal(await scene.status(id), 'succeeded');
-    const { number, hash } = await scene.chain.head();
+    const { number, hash } = await scene.chain.reader.head();
     await tamper(`
       insert into chain_events (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields, read_at)
       select network, '0x${'e'.repeat(64)}', 0, ${number}, '${hash}', commitment, type, fields, read_at from chain_events
@@ -392,9 +392,9 @@ describe('money that arrives in ways nobody asked for', () => {
 
   /** The blocks that are asked for transfers to addresses. While `isSilent` answers yes, the endpoints do not answer. */
   function readings(isSilent: (from: number) => boolean = () => false) {
-    const { incoming } = scene.chain;
+    const { incoming } = scene.chain.reader;
     const ranges: { from: number; to: number }[] = [];
-    Object.assign(scene.chain, {
+    Object.assign(scene.chain.reader, {
       incoming: async (...input: Parameters<typeof incoming>) => {
         const [accounts, from, to] = input;
         if (accounts.has(scene.intermediate)) return incoming(...input);
@@ -434,7 +434,7 @@ describe('money that arrives in ways nobody asked for', () => {
     const node = await scene.newNode();
     const { id, send } = await scene.deposit();
     await scene.live(node, 2);
-    const { number: first } = await scene.chain.head();
+    const { number: first } = await scene.chain.reader.head();
     let isSilent: (from: number) => boolean = () => true;
     const ranges = readings((from) => isSilent(from));
     const tryToWatch = () => node.watch().catch((error: unknown) => assert.ok(error instanceof ChainUnavailableError));
@@ -464,7 +464,7 @@ describe('money that arrives in ways nobody asked for', () => {
     scene.control.mine(3_000);
     await scene.live(node, 1);
     const ranges = readings();
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     const { id, send } = await scene.deposit();
     send(1_000n);
     await scene.live(node, 4);
@@ -527,7 +527,7 @@ describe('money that arrives in ways nobody asked for', () => {
       const node = await scene.newNode();
       await scene.live(node, 1);
       const { id, send } = await scene.deposit({ isHeld: true });
-      const { number: before } = await scene.chain.head();
+      const { number: before } = await scene.chain.reader.head();
       const arrival = send(1_000n, { token });
       const sweeps = () =>
         scene.db.sql<{ state: string; reason: string | null }[]>`
@@ -536,7 +536,7 @@ describe('money that arrives in ways nobody asked for', () => {
         assert.ok(turn < 8, 'a sweep is ordered');
         await scene.live(node, 1);
       }
-      const { number } = await scene.chain.head();
+      const { number } = await scene.chain.reader.head();
       scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
       await scene.live(node, 12);
       assert.deepEqual(
@@ -552,14 +552,14 @@ describe('money that arrives in ways nobody asked for', () => {
     await scene.live(node, 1);
     await scene.fill(node, OPERATOR_FLOAT, 5_000n);
     const { id, send } = await scene.deposit({ isHeld: true });
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     const arrival = send(1_000n);
     await scene.live(node, 6);
     const destination = scene.payers.newAccount();
     await scene.register(destination);
     await payOutHeld({ ...scene, sweepFrom: () => 0n });
     assert.equal((await scene.payout(id))?.state, 'sending');
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
     // It is checked again five seconds after the endpoints could not show its money.
     await scene.live(node, 10);
@@ -584,13 +584,13 @@ describe('money that arrives in ways nobody asked for', () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     await scene.live(node, 1);
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     const other = scene.transfer({ from: scene.payers.newAccount(), units: 5n });
     await scene.live(node, 4);
     const { send } = await scene.deposit({ isHeld: true });
     send(1_000n);
     await scene.live(node, 6);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - before, { drop: [other], length: number - before + 1 });
     // The search is behind, and comes before the watcher.
     await scene.db.sql`update account_cursors set block_number = ${before}`;
@@ -609,7 +609,7 @@ describe('money that arrives in ways nobody asked for', () => {
     send(1_000n);
     await scene.live(node, 6);
     assert.equal((await scene.payout(id))?.state, 'paid');
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
     await scene.live(node, 2);
     const alerts = await scene.db.sql<{ name: string }[]>`select name from alerts where subject = ${id}`;
@@ -628,13 +628,13 @@ describe('money that arrives in ways nobody asked for', () => {
     const destination = scene.payers.newAccount();
     await scene.register(destination);
     const { id, address, send } = await scene.deposit({ isHeld: true });
-    const { number: before } = await scene.chain.head();
+    const { number: before } = await scene.chain.reader.head();
     const arrival = send(1_000n);
     await scene.live(node, 6);
     assert.equal((await scene.payout(id))?.state, 'paid');
     const paidOut = scene.control.balanceOf(destination, DOLLAR);
     const missing = ACCOUNTS.missing(scene.intermediate);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     // The payout is mined again, from the money of others.
     scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
     assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);

@@ -490,7 +490,7 @@ describe('confirming a payment', () => {
       const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
       const { control, chain } = paying.network();
-      control.cancelAuthorization(sealedByTest(chain, opened.item));
+      control.cancelAuthorization(sealedByTest(chain.payerSide, opened.item));
       const response = await confirm(payment);
       assert.deepEqual([response.statusCode, response.json().code], [400, 'invalid_state']);
     });
@@ -500,11 +500,11 @@ describe('confirming a payment', () => {
       const { control, chain } = paying.network();
       const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
-      const item = sealedByTest(chain, opened.item);
-      const commitment = chain.commitmentOf(item);
+      const item = sealedByTest(chain.payerSide, opened.item);
+      const commitment = chain.payerSide.commitmentOf(item);
       control.relayAsStranger([{ item, commitment, signature: payment.signature, hasCode: false }]);
       assert.deepEqual(await refusal(confirm(payment)), [400, 'invalid_state']);
-      const [event] = (await chain.events(0, (await chain.head()).number)).filter(
+      const [event] = (await chain.reader.events(0, (await chain.reader.head()).number)).filter(
         (one) => one.commitment === commitment,
       );
       assert.equal(event?.type, 'paid');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { WalletAction } from '../../src/chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
+import type { WalletAction } from '../../src/chains/payer-side.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
 import { createTestApp, startTestGateway, type TestGateway, type TestGatewayInput } from '../gateway.ts';

@@ -74,13 +74,13 @@ describe('payouts of held amounts', () => {
     await payOutHeld(scene);
     const [unlucky = '', other = ''] = await Promise.all(payments.map(({ id }) => scene.payoutIdOf(id)));
     await scene.db.sql`update outgoing set created_at = ${new Date(0)} where id = ${unlucky}`;
-    const { signItem } = scene.chain;
+    const { signItem } = scene.chain.sender;
     let isBroken = true;
     const unreadable = async (...[signer, item]: Parameters<typeof signItem>) => {
       if (isBroken && item.subject === unlucky) throw new Error('The signer cannot read these terms.');
       return signItem(signer, item);
     };
-    Object.assign(scene.chain, { signItem: unreadable });
+    Object.assign(scene.chain.sender, { signItem: unreadable });
     const begin = () => beginOutgoing({ ...scene, mostPerRound: 1 }, scene.connected);
     scene.pass(1_000);
     await assert.rejects(begin(), /cannot read these terms/);
@@ -106,7 +106,7 @@ describe('payouts of held amounts', () => {
     const terms = { collector, feeAccount: scene.connected.feeAccount, deadlineS: deadline.getTime() / 1000 };
     const { network, asset, method, payer, recipient } = outgoing;
     const item = { network, asset, method, payer, recipient, subject: outgoing.id, fee: 0n, ...terms };
-    const commitment = scene.chain.commitmentOf({ ...item, amount: BigInt(outgoing.amount) });
+    const commitment = scene.chain.payerSide.commitmentOf({ ...item, amount: BigInt(outgoing.amount) });
     const attempt = { id: outgoing.id, commitment, seal: null, collector, feeAccount: terms.feeAccount, deadline };
     assert.ok(await command(scene, (tx, now) => planAttempt(tx, attempt, now)));
     await scene.live(node);

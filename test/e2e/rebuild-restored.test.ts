@@ -60,7 +60,7 @@ describe('a database restored from an older copy', () => {
     await recordCoinOnce();
     await scene.paid(node);
     const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
+    const { number: from } = await scene.chain.reader.head();
     await lost();
     await node.turn(2);
     await recordCoinOnce();
@@ -117,7 +117,7 @@ describe('a database restored from an older copy', () => {
       await node.turn();
       await recordCoinOnce();
       const copy = await copyDatabase(scene.db);
-      const { number: from } = await scene.chain.head();
+      const { number: from } = await scene.chain.reader.head();
       await lose();
       await node.turn(2);
       await copy.restore();
@@ -165,7 +165,7 @@ describe('a database restored from an older copy', () => {
     const [paidId, unpaidId] = [paid.item.subject, unpaid.item.subject];
     for (const id of [paidId, unpaidId]) await scene.newPayment(id);
     const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
+    const { number: from } = await scene.chain.reader.head();
     await scene.accept({ terms: { subject: paidId } });
     await node.turn(2);
     assert.equal(await scene.status(paidId), 'succeeded');
@@ -207,7 +207,7 @@ describe('a database restored from an older copy', () => {
       node = await scene.newNode();
       await scene.live(node, 2);
       const copy = await copyDatabase(scene.db);
-      const { number: from } = await scene.chain.head();
+      const { number: from } = await scene.chain.reader.head();
       const id = await hold();
       await scene.live(node, 3);
       const books = await scene.books();
@@ -255,7 +255,7 @@ describe('a database restored from an older copy', () => {
     node = await scene.newNode();
     await node.watch();
     const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
+    const { number: from } = await scene.chain.reader.head();
     const owner = OPERATOR_FLOAT;
     const transactionHash = scene.transfer({ from: scene.payers.newAccount(), units: 25n });
     await node.turn(2);

@@ -69,7 +69,7 @@ describe('a database from before a payment and before a rotation of the master s
     const node = await scene.newNode();
     await node.turn();
     const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
+    const { number: from } = await scene.chain.reader.head();
     const paid = await scene.paid(node, { isHeld: true });
     const deposit = await scene.deposit({ isHeld: true });
     deposit.send(1_000n);

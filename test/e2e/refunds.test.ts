@@ -94,7 +94,8 @@ describe('refunds', () => {
     await scene.fill(node, OPERATOR_FLOAT, 10n);
     await scene.request(id);
     // The terms are stored, and the signer dies: the next round signs the same terms.
-    const dying = { ...scene.connected, chain: { ...scene.chain, signItem: () => Promise.reject(new Error('dead')) } };
+    const sender = { ...scene.chain.sender, signItem: () => Promise.reject(new Error('dead')) };
+    const dying = { ...scene.connected, chain: { ...scene.chain, sender } };
     await coverRefunds(scene);
     await assert.rejects(beginOutgoing(scene, dying), /dead/);
     const planned = (await scene.outgoing(refundIdOf(id, 1)))?.commitment;

@@ -12,12 +12,12 @@ import { sealItem, subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { followChain } from '../../src/actions/watch/follow-chain.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
-import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import type { Finality } from '../../src/chains/network.ts';
 import type { Registry } from '../../src/chains/registry.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
+import type { Signer } from '../../src/chains/signer.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
 import { sealedId } from '../../src/domain/seal.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
@@ -279,7 +279,7 @@ export async function openRelayScene(input: SceneInput = {}) {
 
   function newItem(item: Item, { state, signature }: { state: 'due' | 'offered'; signature: string | null }) {
     return {
-      key: itemKeyOf({ network: item.network, commitment: chain.commitmentOf(item) }),
+      key: itemKeyOf({ network: item.network, commitment: chain.payerSide.commitmentOf(item) }),
       item,
       account: `${network.chainId}:${item.payer}`,
       quote: null,
@@ -358,11 +358,11 @@ export async function openRelayScene(input: SceneInput = {}) {
         await insertItems(tx, [{ ...newItem(item, { state: 'offered', signature: null }), isHeld }], now);
       });
       const pay = () => {
-        const [action] = chain.walletActions(item, 0n);
+        const [action] = chain.payerSide.walletActions(item, 0n);
         if (action === undefined) throw new Error('There is nothing to pay with.');
         return control.send(action);
       };
-      return { payer, item, id: item.subject, commitment: chain.commitmentOf(item), pay };
+      return { payer, item, id: item.subject, commitment: chain.payerSide.commitmentOf(item), pay };
     },
 
     /** A payment with a deposit address, of the newest contract by default, and a transfer to it by somebody else. */
@@ -370,7 +370,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       lifeMs = PAYMENT_LIFE_MS,
       isHeld = false,
       subject = undefined as string | undefined,
-      contract = chain.depositContract() ?? '',
+      contract = chain.payerSide.depositContract() ?? '',
       amount = undefined as bigint | undefined,
       // The payment has the same address on another network, whose row has the name.
       isSecond = false,
@@ -381,12 +381,12 @@ export async function openRelayScene(input: SceneInput = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const known = { ...(subject !== undefined && { subject }), ...(amount !== undefined && { amount }) };
       const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...terms, ...recipient, ...known });
-      const address = chain.depositAddressOf(unaddressed);
+      const address = chain.payerSide.depositAddressOf(unaddressed);
       const item = { ...unaddressed, payer: address };
       const id = item.subject;
       if (subject === undefined) await newPayment(id);
       const stored = { ...newItem(item, { state: 'offered', signature: null }), isHeld };
-      const commitment = chain.commitmentOf(item);
+      const commitment = chain.payerSide.commitmentOf(item);
       const itemKey = itemKeyOf({ network: network.chainId, commitment }, { isTaken: isSecond });
       await command(base, async (tx, now) => {
         await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
@@ -419,7 +419,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         ...terms,
       };
       control.setBalance(payer.address, item.asset, item.amount + 5n);
-      const signature = await chain.signItem(signerOf(payer), item);
+      const signature = await chain.sender.signItem(signerOf(payer), item);
       const stored = newItem(item, { state: 'due', signature });
       const buyer = { account: stored.account, name: 'x402', icon: null };
       const isHeld = item.recipient === intermediate.address;
@@ -431,7 +431,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         items: { accepted: [{ ...stored, isHeld }] },
       });
       if (!outcome.ok) throw new Error(outcome.refusal);
-      const commitment = chain.commitmentOf(item);
+      const commitment = chain.payerSide.commitmentOf(item);
       return { payer: payer.address, item, commitment, signed: { item, commitment, signature, hasCode: false } };
     },
 

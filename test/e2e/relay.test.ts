@@ -4,7 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { LeaseLostError } from '../../src/actions/lease.ts';
 import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
@@ -184,9 +184,9 @@ describe('the relayer', () => {
     await open();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.suggestFees();
-    const other = await scene.chain.signNothing(signer, { nonce: 0, fees });
-    assert.equal(await scene.chain.broadcast(other.bytes), 'accepted');
+    const fees = await scene.chain.sender.suggestFees();
+    const other = await scene.chain.sender.signNothing(signer, { nonce: 0, fees });
+    assert.equal(await scene.chain.sender.broadcast(other.bytes), 'accepted');
     const { id } = await scene.accept();
     const node = await scene.newNode();
     await node.relay();
@@ -202,8 +202,8 @@ describe('the relayer', () => {
     await node.relay();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.suggestFees();
-    await scene.chain.broadcast((await scene.chain.signNothing(signer, { nonce: 0, fees })).bytes);
+    const fees = await scene.chain.sender.suggestFees();
+    await scene.chain.sender.broadcast((await scene.chain.sender.signNothing(signer, { nonce: 0, fees })).bytes);
     scene.control.mine();
     await node.turn(8);
     assert.equal(await scene.status(id), 'succeeded');
@@ -220,8 +220,8 @@ describe('the relayer', () => {
     await open();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.suggestFees();
-    const behind = await scene.chain.signNothing(signer, { nonce: 1, fees });
+    const fees = await scene.chain.sender.suggestFees();
+    const behind = await scene.chain.sender.signNothing(signer, { nonce: 1, fees });
     const id = { network: scene.network, signer: signer.address };
     const send = { ...behind, nonce: 1, maxFee: fees.max, tip: fees.tip, kind: 'nothing', keys: [] } as const;
     await command(scene, (tx, at) => insertSend(tx, id, { ...send, fencing: 1, at }));

@@ -44,7 +44,7 @@ describe('an error of one row', () => {
     await scene.live(node, 3);
     assert.deepEqual([await isOutdated(first.id), await isOutdated(second.id)], [false, false]);
     await tamper(first.id, BROKEN);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
     await scene.live(node, 2);
     assert.equal(await isOutdated(first.id), true);

@@ -49,7 +49,7 @@ async function perhaps(work: () => Promise<unknown>): Promise<void> {
 }
 
 async function reorganised({ scene }: World, depth: number, drop: readonly string[]): Promise<void> {
-  const { number } = await scene.chain.head();
+  const { number } = await scene.chain.reader.head();
   if (depth < number) scene.control.reorg(depth, { drop, length: depth + 1 });
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { finishAdvance } from '../../src/actions/test-clock.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import { findClockShift } from '../../src/store/plumbing/sandbox-clock.ts';
 import { createTestKey, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { startReceiver } from '../receiver.ts';

@@ -5,7 +5,8 @@ import { recordEntries } from '../../src/actions/books/record.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
-import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
+import type { Witness } from '../../src/chains/chain-reader.ts';
 import { ACCOUNTS, gasEntry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
@@ -44,7 +45,8 @@ describe('coin outside of payments', () => {
       ...witness,
       holding: async (account, asset, block) => answer(witness, account, asset, block),
     });
-    return { ...scene.chain, witnesses: () => scene.chain.witnesses().map(other) };
+    const witnesses = () => scene.chain.reader.witnesses().map(other);
+    return { ...scene.chain, reader: { ...scene.chain.reader, witnesses } };
   }
 
   const unexpectedMoney = async () => [...(await listUnexpected(scene.db.sql, { states: STATES, limit: 10 }))];
@@ -61,7 +63,7 @@ describe('coin outside of payments', () => {
     for (let count = 0; count < 5; count += 1) await scene.paid(node);
     const from = scene.payers.newAccount();
     const hash = scene.sendCoin(500n, { from, to: relayer() });
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     for (let count = 0; count < 5; count += 1) await scene.paid(node);
     await record();
     const unexpected = await only();
@@ -162,7 +164,7 @@ describe('coin outside of payments', () => {
     it('becomes no float when it was used for gas since', async () => {
       const input = await openWith(70n);
       await record();
-      const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.head()).number };
+      const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.reader.head()).number };
       const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 30n, burnt);
       await command(scene, (tx, at) => recordEntries(tx, [gas], at));
       await assert.rejects(addFloat(scene, input), /used for gas: 40 of the coin/);
@@ -187,7 +189,7 @@ describe('coin outside of payments', () => {
     await open();
     await node.turn(7);
     scene.control.setBalance(scene.intermediate, COIN, scene.control.balanceOf(scene.intermediate, COIN) + 9n);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     await node.turn(20);
     await record();
     const unexpected = await only();
@@ -234,7 +236,7 @@ describe('coin outside of payments', () => {
     await open();
     scene.sendCoin(5n, { to: relayer() });
     await node.turn(100);
-    const { number } = await scene.chain.head();
+    const { number } = await scene.chain.reader.head();
     const keeping = (keptBlocks: number) =>
       withHoldings((witness, account, asset, block) => {
         if (block < number - keptBlocks) throw new ChainUnavailableError(scene.network, 'gone');
@@ -253,7 +255,7 @@ describe('coin outside of payments', () => {
     const transactionHash = scene.sendCoin(70n);
     await node.turn(3);
     await record();
-    const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.head()).number };
+    const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.reader.head()).number };
     const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 10n ** 18n + 1n, burnt);
     await command(scene, (tx, at) => recordEntries(tx, [gas], at));
     const input = { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' };

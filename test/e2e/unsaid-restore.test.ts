@@ -4,7 +4,7 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { unfreeze } from '../../src/actions/parties/freeze.ts';
 import { createExpiry } from '../../src/actions/paying/expire-payments.ts';
 import { noticeRestore } from '../../src/actions/watch/notice-restore.ts';
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent } from '../../src/chains/chain-reader.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { findUndecidedEvents } from '../../src/store/chain/chain-events.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
@@ -33,7 +33,7 @@ describe('a gateway that was started after a restore without the word of the ope
   const restoredHere = () => [`restored ${scene.network}`];
   async function backUp() {
     copy = await copyDatabase(scene.db);
-    from = (await scene.chain.head()).number;
+    from = (await scene.chain.reader.head()).number;
   }
   /** The database is the backup, and a node starts. It has done nothing yet. */
   async function restore() {
@@ -93,7 +93,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await scene.live(node);
     await restore();
     while ((await node.follow()).isBehind);
-    const { number: upTo } = await scene.chain.head();
+    const { number: upTo } = await scene.chain.reader.head();
     const read = await findUndecidedEvents(scene.db.sql, { network: scene.network, upTo, after: undefined, limit: 10 });
     assert.equal(read.length, 1, 'the payout');
     const report = await rebuildAll();
@@ -105,11 +105,11 @@ describe('a gateway that was started after a restore without the word of the ope
   it('is noticed behind transfers about which the endpoints contradict each other, however many these are', async () => {
     await scene.paid(node, { isHeld: true });
     await backUp();
-    const block = await scene.chain.head();
+    const block = await scene.chain.reader.head();
     await scene.register(scene.payers.newAccount());
     await scene.live(node);
     await restore();
-    const collector = scene.chain.collector();
+    const collector = scene.chain.payerSide.collector();
     assert.ok(collector);
     // One endpoint shows more transfers of our account than a round asks about, in an earlier place than the forgotten payout.
     const invented = Array.from({ length: 120 }, (_, index): ChainEvent => {
@@ -210,7 +210,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await scene.newPayment(id);
     const { item, send } = await scene.deposit({ subject: id });
     const copied = { ...item, recipient: scene.payers.newAccount() };
-    const address = scene.chain.depositAddressOf(copied);
+    const address = scene.chain.payerSide.depositAddressOf(copied);
     scene.transfer({ from: scene.payers.newAccount(), to: address, units: 5n });
     send(1n);
     scene.control.relayAsStranger([{ item: copied, commitment: '', signature: '0x', hasCode: false }]);

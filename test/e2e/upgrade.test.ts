@@ -137,7 +137,7 @@ describe('a database and a chain of an older version (d940b99)', () => {
 
     const [handedOut] = await findItemsOf(gateway.db.sql, older.payments.nativeToPay);
     assert.ok(handedOut);
-    const [action] = connected.chain.walletActions(itemOf(handedOut), 0n);
+    const [action] = connected.chain.payerSide.walletActions(itemOf(handedOut), 0n);
     await upgraded.send(action?.params[0] as { to: Hex; data: Hex; value: Hex });
     await statusIs('nativeToPay', 'succeeded');
   });

@@ -5,7 +5,8 @@ import { eventEntries } from '../../src/actions/oversight/event-entries.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { findMissedEvent, MOST_RANGES, RANGE } from '../../src/actions/watch/find-missed-event.ts';
-import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
+import type { Witness } from '../../src/chains/chain-reader.ts';
 import { findRefusedAttempt } from '../../src/store/chain/due-items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { REGISTRY } from '../registry.ts';
@@ -235,7 +236,7 @@ describe('the watcher', () => {
     const { id } = await scene.accept();
     await node.relay();
     scene.control.mine();
-    scene.control.lie({ wrongHashAt: (await scene.chain.head()).number });
+    scene.control.lie({ wrongHashAt: (await scene.chain.reader.head()).number });
     await assert.rejects(node.watch(), { name: 'ChainUnavailableError' });
     assert.equal(await scene.status(id), 'processing');
     scene.control.beHonest();
@@ -413,7 +414,7 @@ describe('the watcher', () => {
     await node.watch();
     const payment = await scene.payment(id);
     assert.deepEqual([payment.status, payment.transactionHash], ['succeeded', hash]);
-    const sent = await scene.chain.sentTransaction(hash);
+    const sent = await scene.chain.reader.sentTransaction(hash);
     assert.equal(payment.transactionNonce, String(sent?.nonce), 'of the transaction of the stranger');
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
   });
@@ -437,7 +438,7 @@ describe('the watcher', () => {
     const { commitment } = await scene.accept();
     const stored = await scene.item(commitment);
     assert.ok(stored);
-    const chain = { ...scene.chain, witnesses: () => [] };
+    const chain = { ...scene.chain, reader: { ...scene.chain.reader, witnesses: () => [] } };
     const { lease } = (await scene.newNode()).watcher;
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
@@ -464,8 +465,9 @@ describe('the watcher', () => {
         return witness.events(from, to);
       },
     });
-    const chain = { ...scene.chain, witnesses: () => scene.chain.witnesses().map(counted) };
-    const { number, hash, timestampS } = await scene.chain.head();
+    const witnesses = () => scene.chain.reader.witnesses().map(counted);
+    const chain = { ...scene.chain, reader: { ...scene.chain.reader, witnesses } };
+    const { number, hash, timestampS } = await scene.chain.reader.head();
     const final = { finalNumber: number, finalAt: new Date(timestampS * 1_000) };
     const cursor = { network: scene.network, blockNumber: number, blockHash: hash, ...final };
     const { lease } = node.watcher;
@@ -571,7 +573,7 @@ describe('the watcher', () => {
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
-    const sent = await scene.chain.sentTransaction(hash);
+    const sent = await scene.chain.reader.sentTransaction(hash);
     assert.equal(payment.transactionNonce, String(sent?.nonce), 'of the transaction of the payer');
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
     assert.deepEqual(

@@ -90,14 +90,14 @@ describe('an accepted x402 authorization', () => {
     const node = await open();
     const deposit = await scene.deposit();
     const { payer, signed } = await scene.authorize(deposit);
-    const { incoming } = scene.chain;
-    Object.assign(scene.chain, { incoming: async () => [] });
+    const { incoming } = scene.chain.reader;
+    Object.assign(scene.chain.reader, { incoming: async () => [] });
     scene.control.lie({ emptyEvents: 4 });
     scene.control.relayAsStranger([signed]);
     scene.control.mine(20);
     await node.watch();
     await node.turn(3);
-    Object.assign(scene.chain, { incoming });
+    Object.assign(scene.chain.reader, { incoming });
     await node.turn(8);
     await checkPaid(deposit.id, payer);
   });

@@ -265,13 +265,13 @@ describe('GET /x402/{paymentId}', () => {
       deadlineS: Number(authorization.validBefore),
       authorization: { nonce: authorization.nonce, validAfterS: 0 },
     };
-    const commitment = paying.network().chain.commitmentOf(item);
+    const commitment = paying.network().chain.payerSide.commitmentOf(item);
     return { deposit: stored, signed: { item, commitment, signature, hasCode: false } };
   }
 
   /** The watcher has read the chain up to its head, with these transfers. */
   async function readChain(transfers: readonly { commitment: string; sender: string; amount: bigint }[] = []) {
-    const { number, hash, timestampS } = await paying.network().chain.head();
+    const { number, hash, timestampS } = await paying.network().chain.reader.head();
     const commitments = transfers.map(({ commitment }) => commitment);
     const places = await listPlacesOf(paying.gateway.db.sql, SANDBOX, commitments);
     const rows = transfers.map(({ amount, ...transfer }, logIndex) => ({

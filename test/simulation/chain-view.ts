@@ -1,10 +1,6 @@
-import {
-  type Chain,
-  type ChainEvent,
-  ChainUnavailableError,
-  type Incoming,
-  type Witness,
-} from '../../src/chains/chain.ts';
+import type { Chain } from '../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
+import type { ChainEvent, Incoming, Witness } from '../../src/chains/chain-reader.ts';
 import { METHODS } from '../../src/chains/memory/faults.ts';
 import { networkOf } from './networks.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
@@ -73,11 +69,11 @@ export function viewChain(input: ChainViewInput): Chain {
     });
   }
 
-  const asked = wrap(chain, CALLS, '');
-  return new Proxy(asked, {
+  const reader = new Proxy(wrap(chain.reader, CALLS, ''), {
     get: (of, key) =>
       key === 'witnesses'
-        ? (): readonly Witness[] => chain.witnesses().map((each) => wrap(each, WITNESS_CALLS, `${each.name} `))
+        ? (): readonly Witness[] => chain.reader.witnesses().map((each) => wrap(each, WITNESS_CALLS, `${each.name} `))
         : Reflect.get(of, key),
   });
+  return { ...chain, reader, payerSide: wrap(chain.payerSide, CALLS, ''), sender: wrap(chain.sender, CALLS, '') };
 }

@@ -1,6 +1,6 @@
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
-import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain-reader.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { assetsOf, REGISTRY } from '../registry.ts';
 import type { Invariant } from './invariant.ts';
@@ -99,9 +99,9 @@ async function sceneOf(stage: Stage, { connected, control }: SimNetwork): Promis
     select payment_id as "paymentId", commitment, address from deposits order by number`;
   const payments = await stage.sql<{ id: string; merchantId: string }[]>`
     select id, merchant_id as "merchantId" from payments`;
-  const { number } = await chain.head();
+  const { number } = await chain.reader.head();
   const addresses = new Map(deposits.map(({ address, ...rest }) => [address, rest]));
-  const events = await chain.events(0, number);
+  const events = await chain.reader.events(0, number);
   return {
     stage,
     chainId: chain.network.chainId,
@@ -109,7 +109,7 @@ async function sceneOf(stage: Stage, { connected, control }: SimNetwork): Promis
     tokens: assetsOf(chain.network.chainId)
       .filter(({ pay }) => pay !== undefined && pay.method !== 'native')
       .map(({ id }) => id),
-    incoming: await chain.incoming(new Set([...addresses.keys(), intermediate]), 0, number),
+    incoming: await chain.reader.incoming(new Set([...addresses.keys(), intermediate]), 0, number),
     swept: events.filter((event) => event.type === 'swept'),
     paid: (await paidEvents(chain)).filter(({ asset }) => networkOf(asset) === chain.network.chainId),
     addresses,

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent } from '../../src/chains/chain-reader.ts';
 import type { Reader } from '../../src/store/plumbing/database.ts';
 import type { SimNetwork } from './networks.ts';
 
@@ -58,12 +58,17 @@ async function depositsOn(
     join items i on i.commitment = d.item join payments p on p.id = d.payment_id
     where d.network = ${chain.network.chainId} and (${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null}) order by d.commitment`;
   if (rows.length === 0) return [];
-  const { number } = await chain.head();
+  const { number } = await chain.reader.head();
   const addresses = new Set(rows.map(({ address }) => address));
-  const [transfers, events] = await Promise.all([chain.incoming(addresses, 0, number), chain.events(0, number)]);
+  const [transfers, events] = await Promise.all([
+    chain.reader.incoming(addresses, 0, number),
+    chain.reader.events(0, number),
+  ]);
   const heights = [...new Set(transfers.map(({ block }) => block.number))];
   const timesS = new Map(
-    await Promise.all(heights.map(async (height) => [height, (await chain.block(height))?.timestampS ?? 0] as const)),
+    await Promise.all(
+      heights.map(async (height) => [height, (await chain.reader.block(height))?.timestampS ?? 0] as const),
+    ),
   );
   return rows.map((row) => {
     const { address, asset, commitment, deadline } = row;

@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import type { ItemKey } from '../../src/domain/item.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { forgedOn, LIAR, LIARS, SINGLE_LIARS } from './liars.ts';
@@ -64,7 +64,7 @@ export const FAULTS: readonly Fault[] = [
     // Never as deep as final blocks are: that is a promise of the chain.
     label: 'reorg',
     cause: async ({ control, connected }, random) => {
-      const { number } = await connected.chain.head();
+      const { number } = await connected.chain.reader.head();
       const depth = random.between(1, DEPTH - 1);
       if (number <= depth) return;
       control.reorg(depth, {
@@ -134,7 +134,7 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
   if (items.length === 0) return;
   const { seal, amount, fee, feeAccount, method, deadline, ...item } = random.pick(items);
   const nonceSpace = method === 'permit2' ? 'permit2' : 'token';
-  const { number, hash } = await connected.chain.head();
+  const { number, hash } = await connected.chain.reader.head();
   const event: PaidEvent = {
     ...item,
     type: 'paid',
@@ -157,7 +157,7 @@ async function forgeTransfer({ sql, connected, forgedTransfers }: Stage, random:
     where d.network = ${connected.chain.network.chainId} order by d.number`;
   if (rows.length === 0) return;
   const { address: to, asset, amount } = random.pick(rows);
-  const { number, hash } = await connected.chain.head();
+  const { number, hash } = await connected.chain.reader.head();
   forgedTransfers.push({
     block: { number, hash },
     transactionHash: `0x${Buffer.from(random.bytes(32)).toString('hex')}`,

@@ -43,7 +43,7 @@ export async function presentWhatIsOthers(stage: Stage, by: Participant, random:
   for (let claims = 0; claims < CLAIMS; claims += 1) {
     await stage.scheduler.sleep(by, random.between(10_000, 40_000));
     const { chain, intermediateAccount } = random.pick(stage.networks).connected;
-    const events = await chain.events(0, (await chain.head()).number);
+    const events = await chain.reader.events(0, (await chain.reader.head()).number);
     const moved = events.filter((event) => event.type === 'paid' || event.type === 'swept');
     const known = moved.filter(({ recipient }) => recipient === intermediateAccount);
     if (known.length === 0) continue;
@@ -56,8 +56,8 @@ export async function presentWhatIsOthers(stage: Stage, by: Participant, random:
 /** Money of strangers, who may use the contracts with terms of their own, belongs to nobody. */
 async function isOurs({ sql, networks }: Stage, transactionHash: string): Promise<boolean> {
   for (const { connected } of networks) {
-    const { number } = await connected.chain.head();
-    const events = await connected.chain.events(0, number);
+    const { number } = await connected.chain.reader.head();
+    const events = await connected.chain.reader.events(0, number);
     const own = events.filter((event) => event.transactionHash === transactionHash);
     const rows = await sql`
       select from items where commitment = any(${own.map(({ commitment }) => commitment)}::text[])

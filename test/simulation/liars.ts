@@ -1,5 +1,5 @@
 import type { ENDPOINT_WORDS } from '../../scripts/endpoint-words.ts';
-import type { Incoming } from '../../src/chains/chain.ts';
+import type { Incoming } from '../../src/chains/chain-reader.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { TestimonyLies } from '../../src/chains/memory/testimony.ts';
 import { networkOf } from './networks.ts';
@@ -34,7 +34,7 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
   'balance of a deposit address': () => ({ addsToHoldings: 10n ** 8n }),
   'balance of an account of ours': async ({ connected }) => ({
     addsToHoldings: 10n ** 20n,
-    addsFrom: (await connected.chain.head()).number,
+    addsFrom: (await connected.chain.reader.head()).number,
   }),
   'transfers from and to an account of ours': async (stage) => ({ inventedTransfers: await inventedTransfer(stage) }),
   'coin of a payer in a block that is not final': async (stage) => ({ invented: await inventedFor(stage, 'coin') }),
@@ -73,7 +73,7 @@ async function inventedFor({ sql, connected }: Stage, kind: 'paid' | 'forgotten'
     where purpose = 'payment' and method like ${isCoin ? 'native' : 'eip3009-%'}
       and state = any(${isCoin ? ['offered'] : ['due', 'sent']})
       and network = ${connected.chain.network.chainId} order by commitment limit 1`;
-  const { number, hash } = await connected.chain.head();
+  const { number, hash } = await connected.chain.reader.head();
   return rows.map(({ seal: subject, ...item }) => ({
     ...item,
     type: 'paid',
@@ -89,7 +89,7 @@ async function inventedFor({ sql, connected }: Stage, kind: 'paid' | 'forgotten'
 
 /** A transfer to the intermediate account that nobody has made. */
 async function inventedTransfer({ connected }: Stage): Promise<Incoming[]> {
-  const { number, hash } = await connected.chain.head();
+  const { number, hash } = await connected.chain.reader.head();
   const asset = connected.payable().find((each) => each.includes('/erc20:'));
   if (asset === undefined) return [];
   const [from, to] = [`0x${'f3'.repeat(20)}`, connected.intermediateAccount];

@@ -28,7 +28,7 @@ async function payThroughCollector(
 ): Promise<void> {
   const method = findAsset(asset)?.pay?.method;
   const { chain } = networkNamed(stage, networkOf(asset)).connected;
-  const collector = chain.collector();
+  const collector = chain.payerSide.collector();
   if (collector === undefined || amount <= 0n || (method !== 'eip3009-vrs' && method !== 'eip3009-bytes')) return;
   const item: Item = {
     network: networkOf(asset),
@@ -44,9 +44,9 @@ async function payThroughCollector(
     fee: 0n,
     deadlineS: Math.floor(stage.scheduler.nowMs() / 1000) + 600,
   };
-  const action = chain.walletActions(item, amount).at(-1);
+  const action = chain.payerSide.walletActions(item, amount).at(-1);
   const signature = await stage.driver.busy(payer.signTypedData(String(action?.params[1])));
-  const commitment = chain.commitmentOf(item);
+  const commitment = chain.payerSide.commitmentOf(item);
   stage.scheduler.note(`${by.name}: pays ${amount} of ${asset} to an address through the Collector`);
   controlOn(stage, asset).relayAsStranger([{ item, commitment, signature, hasCode: false }]);
 }

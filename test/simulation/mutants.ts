@@ -1,3 +1,4 @@
+import type { Chain } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
@@ -52,14 +53,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a transaction is broadcast before the journal has it',
     alterChain: (connected) => ({
       ...connected,
-      chain: {
-        ...methodsOf(connected.chain),
+      chain: altered(connected.chain, 'sender', {
         signBatch: async (...input) => {
-          const signed = await connected.chain.signBatch(...input);
-          await connected.chain.broadcast(signed.bytes).catch(() => {});
+          const signed = await connected.chain.sender.signBatch(...input);
+          await connected.chain.sender.broadcast(signed.bytes).catch(() => {});
           return signed;
         },
-      },
+      }),
     }),
   },
   {
@@ -132,14 +132,13 @@ export const MUTANTS: readonly Mutant[] = [
     plan: { faults: ['endpoint lies', 'endpoint forges a payment', 'reorg'] },
     alterChain: (connected) => ({
       ...connected,
-      chain: {
-        ...methodsOf(connected.chain),
+      chain: altered(connected.chain, 'reader', {
         witnesses: () => {
-          const [liar] = connected.chain.witnesses().toSorted((a, b) => a.name.localeCompare(b.name));
+          const [liar] = connected.chain.reader.witnesses().toSorted((a, b) => a.name.localeCompare(b.name));
           if (liar === undefined) return [];
           return ['first', 'second'].map((name) => ({ ...methodsOf(liar), name }));
         },
-      },
+      }),
     }),
   },
   {
@@ -147,17 +146,16 @@ export const MUTANTS: readonly Mutant[] = [
     plan: { clients: 5, ways: ['wallet'], faults: ['endpoint lies: nonce'] },
     alterChain: (connected) => ({
       ...connected,
-      chain: {
-        ...methodsOf(connected.chain),
+      chain: altered(connected.chain, 'reader', {
         witnesses: () => {
-          const witnesses = connected.chain.witnesses();
+          const witnesses = connected.chain.reader.witnesses();
           const [liar] = witnesses.toSorted((a, b) => a.name.localeCompare(b.name));
           return witnesses.map((witness) => ({
             ...methodsOf(witness),
             minedNonce: (account, atBlock) => (liar ?? witness).minedNonce(account, atBlock),
           }));
         },
-      },
+      }),
     }),
   },
   {
@@ -165,10 +163,9 @@ export const MUTANTS: readonly Mutant[] = [
     plan: { clients: 6, ways: ['wallet'], hasOperator: true, faults: ['stranger names our account'] },
     alterChain: (connected) => ({
       ...connected,
-      chain: {
-        ...methodsOf(connected.chain),
+      chain: altered(connected.chain, 'reader', {
         witnesses: () =>
-          connected.chain.witnesses().map((witness) => ({
+          connected.chain.reader.witnesses().map((witness) => ({
             ...methodsOf(witness),
             transfers: async (hash) => {
               const receipt = await witness.receipt(hash);
@@ -179,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
               });
             },
           })),
-      },
+      }),
     }),
   },
   {
@@ -188,7 +185,9 @@ export const MUTANTS: readonly Mutant[] = [
     alterChain: (connected) => {
       const { network } = connected.chain;
       const finality = { ...network.finality, depth: 1, blockTimeMs: 6_000, reason: 'a mutant' };
-      return { ...connected, chain: { ...methodsOf(connected.chain), network: { ...network, finality } } };
+      const hasty = { network: { ...network, finality } };
+      const chain = altered(altered(connected.chain, 'reader', hasty), 'payerSide', hasty);
+      return { ...connected, chain: { ...altered(chain, 'sender', hasty), ...hasty } };
     },
   },
   {
@@ -216,16 +215,15 @@ export const MUTANTS: readonly Mutant[] = [
     plan: { ways: ['address'] },
     alterChain: (connected) => ({
       ...connected,
-      chain: {
-        ...methodsOf(connected.chain),
+      chain: altered(connected.chain, 'reader', {
         // Reads of our own accounts stay as they are.
         incoming: (accounts, from, to, onUnreadable) => {
           const isOwn = accounts.has(connected.intermediateAccount);
           return isOwn || from < to
-            ? connected.chain.incoming(accounts, isOwn ? from : from + 1, to, onUnreadable)
+            ? connected.chain.reader.incoming(accounts, isOwn ? from : from + 1, to, onUnreadable)
             : Promise.resolve([]);
         },
-      },
+      }),
     }),
   },
   {
@@ -345,7 +343,16 @@ const blindToConfirms = edited(
 );
 const withoutStatusGuard = edited([GUARD, 'p.id = i.id and p.version = i.from_version']);
 
-/** A copy whose methods can be replaced. The chain of a node is a proxy, whose keys are those of the real one. */
+/** The chain with other methods of one of its ports. */
+function altered<Port extends 'reader' | 'payerSide' | 'sender'>(
+  chain: Chain,
+  port: Port,
+  methods: Partial<Chain[Port]>,
+): Chain {
+  return { ...methodsOf(chain), [port]: { ...methodsOf(chain[port]), ...methods } };
+}
+
+/** A copy whose methods can be replaced. The ports of a node are proxies, whose keys are those of the real ones. */
 function methodsOf<T extends object>(target: T): T {
   const keys = Reflect.ownKeys(target);
   return Object.fromEntries(keys.map((key) => [key, Reflect.get(target, key)])) as T;

@@ -136,8 +136,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'one endpoint says what an account of ours holds',
     file: 'src/actions/books/account-surplus.ts',
-    from: 'const surplus = (await askHolding(chain, { account, asset, block })) - (booked - pending);',
-    to: 'const surplus = (await chain.balance(account, block)) - (booked - pending);',
+    from: 'const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));\n      const surplus',
+    to: 'const held = await Promise.all(accounts.map((each) => chain.reader.balance(each, block)));\n      const surplus',
     test: 'test/attacks/forged-money.test.ts',
     title: 'is no unexpected coin',
   },
@@ -152,8 +152,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'one endpoint says where a network begins',
     file: 'src/actions/watch/follow-chain.ts',
-    from: 'const { block: first } = await askBlock(chain, Math.max(0, Math.min(wanted, final)));',
-    to: 'const first = (await chain.block((await chain.head()).number - (final - wanted))) as Block;',
+    from: 'const { block: first } = await askBlock(chain.reader, Math.max(0, Math.min(wanted, final)));',
+    to: 'const first = (await chain.reader.block((await chain.reader.head()).number - (final - wanted))) as Block;',
     test: 'test/attacks/forged-money.test.ts',
     title: 'begins in a block that two endpoints know',
   },
@@ -192,8 +192,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'our accounts are those of the settings alone',
     file: 'src/actions/own-accounts.ts',
-    from: 'return unique([...configuredAccounts(connected), ...stored])',
-    to: 'return unique([...configuredAccounts(connected), ...stored.slice(stored.length)])',
+    from: 'return unique([...knownAccounts(connected), ...stored])',
+    to: 'return unique([...knownAccounts(connected), ...stored.slice(stored.length)])',
     test: 'test/e2e/own-accounts.test.ts',
     title: 'have paid refunds that a database from before the change does not pay twice',
   },

@@ -1,7 +1,7 @@
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
+import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { assetsOf, findNetwork } from '../registry.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -2,7 +2,7 @@ import { type Logger, pino } from 'pino';
 import { openReceiptKey } from '../../src/actions/open-receipt-key.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
-import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain-reader.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { App } from '../../src/http/deps.ts';

@@ -86,7 +86,7 @@ async function rebuildOne(stage: Stage, network: SimNetwork): Promise<void> {
   const { chainId } = network.connected.chain.network;
   const random = stage.random.fork(`rebuild ${chainId}`);
   const by = stage.newClient('operator');
-  const { number } = await network.connected.chain.head();
+  const { number } = await network.connected.chain.reader.head();
   let problem = 'the chain was not read';
   for (let tries = 0; tries < REBUILDS; tries += 1) {
     await stage.scheduler.sleep(by, random.between(5_000, 15_000));

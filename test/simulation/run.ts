@@ -173,7 +173,7 @@ interface Heights {
 }
 
 async function headsAhead({ networks }: Stage): Promise<Heights> {
-  const heads = await Promise.all(networks.map(({ connected }) => connected.chain.head()));
+  const heads = await Promise.all(networks.map(({ connected }) => connected.chain.reader.head()));
   return {
     networks: networks.map(({ connected }) => connected.chain.network.chainId),
     heights: heads.map(({ number }) => String(number + BLOCKS_AFTER_CLIENTS)),

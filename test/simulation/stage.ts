@@ -1,7 +1,8 @@
 import type { CommandDeps } from '../../src/actions/command.ts';
 import { subjectOfEvent } from '../../src/actions/event-subject.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
-import type { Chain, ChainEvent, Incoming } from '../../src/chains/chain.ts';
+import type { Chain } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain-reader.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
@@ -300,9 +301,11 @@ async function checkJournalled({ sql, violations }: Stage, bytes: string): Promi
 
 /** The payments that the Collector of a network reports, with the ids of what they pay. */
 export async function paidEvents(chain: Chain): Promise<readonly (PaidEvent & { readonly id: string | undefined })[]> {
-  const { number } = await chain.head();
-  const events = await chain.events(0, number);
+  const { number } = await chain.reader.head();
+  const events = await chain.reader.events(0, number);
   return events.flatMap((event) =>
-    event.type === 'paid' ? [{ ...event, id: subjectOfEvent({ subjectKeys: SUBJECT_KEYS }, chain, event) }] : [],
+    event.type === 'paid'
+      ? [{ ...event, id: subjectOfEvent({ subjectKeys: SUBJECT_KEYS }, chain.payerSide, event) }]
+      : [],
   );
 }

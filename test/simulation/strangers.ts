@@ -238,9 +238,9 @@ async function payOneUnit({ stage, random }: Strange, like: Item): Promise<void>
   control.setBalance(signer.address, like.asset, 10n);
   const recipient = random.pick([like.recipient, connected.intermediateAccount]);
   const item = { ...like, payer: signer.address, amount: 1n, fee: 0n, recipient };
-  const typed = String(connected.chain.walletActions(item, 2n ** 255n).at(-1)?.params[1]);
+  const typed = String(connected.chain.payerSide.walletActions(item, 2n ** 255n).at(-1)?.params[1]);
   const signature = await stage.driver.busy(signer.signTypedData(JSON.parse(typed)));
-  const commitment = connected.chain.commitmentOf(item);
+  const commitment = connected.chain.payerSide.commitmentOf(item);
   control.relayAsStranger([{ item, commitment, signature, hasCode: false }]);
 }
 
@@ -249,7 +249,7 @@ async function relayFalsely(strange: Strange): Promise<void> {
   const item = await findSigned(strange);
   if (item === undefined) return;
   const { control, connected } = strange.stage;
-  const commitment = connected.chain.commitmentOf(item);
+  const commitment = connected.chain.payerSide.commitmentOf(item);
   control.relayAsStranger([{ item, commitment, signature: FALSE_SIGNATURE, hasCode: false }]);
 }
 

@@ -97,7 +97,7 @@ export async function transfersFor({ sql, networks }: Stage, paymentId: string) 
   const rows = await sql<{ address: string }[]>`select address from deposits where payment_id = ${paymentId}`;
   const addresses = new Set(rows.map(({ address }) => address));
   const shown = networks.map(async ({ connected: { chain } }) =>
-    chain.incoming(addresses, 0, (await chain.head()).number),
+    chain.reader.incoming(addresses, 0, (await chain.reader.head()).number),
   );
   return (await Promise.all(shown)).flat();
 }
@@ -196,7 +196,7 @@ async function present({ stage, random, by, payer }: Shopping, paymentId: string
     deadlineS: signed.validBeforeS,
     authorization: { nonce: signed.nonce, validAfterS: 0 },
   };
-  const commitment = connected.chain.commitmentOf(item);
+  const commitment = connected.chain.payerSide.commitmentOf(item);
   const presented = { item, commitment, signature: signed.signature, hasCode: false };
   scheduler.note(`${by.name}: has an authorization for ${paymentId} presented by a stranger`);
   if (random.chance(0.5)) control.authorizeAsStranger(presented);

@@ -1,7 +1,7 @@
-import type { Chain } from '../../chains/chain.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
-import { isSameAddress } from '../../domain/caip.ts';
 import { listSendsToFinish } from '../../store/chain/sends.ts';
 import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
@@ -34,8 +34,10 @@ export async function intermediatePlace(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
 ): Promise<BookedPlace> {
-  const { intermediateAccount: account } = connected;
-  const others = (await intermediateAccounts(deps, connected)).filter((other) => !isSameAddress(other, account));
+  const { chain, intermediateAccount: account } = connected;
+  const { chainId } = chain.network;
+  const known = await intermediateAccounts(deps, connected);
+  const others = known.filter((other) => !isSameAddress(chainId, other, account));
   return { account, accounts: [account, ...others] };
 }
 
@@ -45,7 +47,8 @@ export async function ownPlaces(
   connected: ConnectedChain,
 ): Promise<BookedPlace[]> {
   const [shared, own] = await Promise.all([intermediatePlace(deps, connected), ownAccounts(deps, connected)]);
-  const single = own.filter((account) => !shared.accounts.some((other) => isSameAddress(other, account)));
+  const { chainId } = connected.chain.network;
+  const single = own.filter((account) => !shared.accounts.some((other) => isSameAddress(chainId, other, account)));
   return [shared, ...single.map((account) => ({ account, accounts: [account] }))];
 }
 
@@ -64,11 +67,11 @@ export async function coinSurpluses(
   const asset = connected.chain.network.coin.id;
   const surpluses = await Promise.all(
     places.map(async ({ account, accounts }) => {
-      const burnt = await Promise.all(accounts.map((each) => unbookedGas(db, chain, { account: each, block })));
+      const burnt = await Promise.all(accounts.map((each) => unbookedGas(db, chain.reader, { account: each, block })));
       const hashes = burnt.flatMap((each) => each.hashes);
       const pending = sum(burnt.map(({ units }) => units));
       const { units: booked, fees } = await bookedAt(db, connected, { accounts, asset, block });
-      const held = await Promise.all(accounts.map((each) => askHolding(chain, { account: each, asset, block })));
+      const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));
       const surplus = sum(held) - (booked - pending);
       // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
       return {
@@ -89,12 +92,12 @@ export async function coinSurpluses(
 /** Gas of an account that is mined up to a block and not booked yet, with the transactions that may have spent it. */
 export async function unbookedGas(
   db: Reader,
-  chain: Chain,
+  reader: ChainReader,
   { account, block }: { readonly account: string; readonly block: number },
 ): Promise<{ readonly hashes: readonly string[]; readonly units: bigint }> {
-  const open = await listSendsToFinish(db, chain.network.chainId);
+  const open = await listSendsToFinish(db, reader.network.chainId);
   const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
-  const receipts = await Promise.all(hashes.map((hash) => askReceipt(chain, hash)));
+  const receipts = await Promise.all(hashes.map((hash) => askReceipt(reader, hash)));
   const burnt = receipts.flatMap((receipt) =>
     receipt !== undefined && receipt.block.number <= block ? [receipt.coinSpent] : [],
   );
@@ -111,9 +114,10 @@ export async function tokenSurplus(
   connected: ConnectedChain,
   { place, asset, block }: { place: BookedPlace; asset: string; block: number },
 ): Promise<Surplus> {
+  const { chain } = connected;
   const { account, accounts } = place;
   const { units: booked } = await bookedAt(db, connected, { accounts, asset, block });
-  const held = await Promise.all(accounts.map((each) => askHolding(connected.chain, { account: each, asset, block })));
+  const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));
   return { account, accounts, asset, block, booked, surplus: sum(held) - booked };
 }
 
@@ -147,7 +151,7 @@ export function allBookedAt(
   { accounts: addresses, block }: { accounts: readonly string[]; block: number },
 ) {
   const { chainId: network } = chain.network;
-  const isAmong = (other: string) => addresses.some((address) => isSameAddress(address, other));
+  const isAmong = (other: string) => addresses.some((address) => isSameAddress(network, address, other));
   const accounts = [
     ...addresses.map(ACCOUNTS.relayer),
     ...(isAmong(intermediateAccount) ? [INTERMEDIATE] : []),

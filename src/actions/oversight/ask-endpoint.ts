@@ -1,4 +1,6 @@
-import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
+import type { Chain } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { Block } from '../../chains/chain-reader.ts';
 import type { World } from '../../runtime/world.ts';
 
 export interface EndpointAnswer {
@@ -25,7 +27,7 @@ export async function askEndpoint({ world }: { readonly world: World }, chain: C
   silence.catch(() => {});
   const askedAtMs = world.clock.nowMs();
   try {
-    const head = await Promise.race([chain.head(), silence]);
+    const head = await Promise.race([chain.reader.head(), silence]);
     const answeredAtMs = world.clock.nowMs();
     const found = await Promise.race([chain.check(), silence]);
     const problems = found.problems.map(({ message }) => message);

@@ -1,5 +1,7 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
-import { type Chain, ChainUnavailableError, ContractFaultError } from '../../chains/chain.ts';
+import type { Chain } from '../../chains/chain.ts';
+import { ChainUnavailableError, ContractFaultError } from '../../chains/chain-errors.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { Network } from '../../chains/network.ts';
@@ -107,7 +109,7 @@ async function networkFacts(
 }
 
 function headOf(chain: Chain, asksChain: boolean): Promise<number | undefined> | number | undefined {
-  return asksChain ? orUnknown(chain.head().then(({ number }) => number)) : chain.health().headNumber;
+  return asksChain ? orUnknown(chain.reader.head().then(({ number }) => number)) : chain.health().headNumber;
 }
 
 interface AttemptAsk {
@@ -171,7 +173,7 @@ async function shortBy(
 ): Promise<string | undefined> {
   const chain = chains.find(attempt.network)?.chain;
   if (!asksChain || chain === undefined || head === undefined || attempt.refusal !== 'short_balance') return undefined;
-  const held = await orUnknown(chain.holding(attempt.payer, attempt.asset, head));
+  const held = await orUnknown(chain.reader.holding(attempt.payer, attempt.asset, head));
   const missing = held === undefined ? 0n : BigInt(attempt.amount) - held;
   return missing > 0n ? tokenText(registry, attempt.asset, missing) : undefined;
 }
@@ -187,14 +189,14 @@ async function seenFacts(deps: FactDeps, attempt: AttemptRow, event: SeenEvent):
     depth,
     loneDepth: network !== undefined && isSmall(deps, network, attempt) ? depth * LONE_DEPTH_FACTOR : undefined,
     tag,
-    answers: asksChain && chain !== undefined ? await answersOf(chain, event) : undefined,
+    answers: asksChain && chain !== undefined ? await answersOf(chain.reader, event) : undefined,
   };
 }
 
 /** The answers of the endpoints about the transaction of an event. */
-async function answersOf(chain: Chain, { transactionHash, blockHash }: SeenEvent): Promise<string> {
+async function answersOf(reader: ChainReader, { transactionHash, blockHash }: SeenEvent): Promise<string> {
   const { statements } = await askWitnesses(
-    chain,
+    reader,
     async (witness) => (await witness.receipt(transactionHash))?.block.hash,
   );
   return describeStatements(statements, (hash) =>

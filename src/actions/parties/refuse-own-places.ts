@@ -1,5 +1,5 @@
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import type { Account } from '../../domain/caip.ts';
-import { isSameAddress } from '../../domain/caip.ts';
 import { validationError } from '../../errors.ts';
 import { findDepositAddresses } from '../../store/chain/deposits.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -23,7 +23,7 @@ export async function refuseOwnPlaces(tx: Tx, deps: RowKeyDeps, named: readonly 
     const found = await findDepositAddresses(tx, [address]);
     if (found.size > 0) issues.push({ field, message: 'must not be a deposit address' });
     const own = await storedAccounts(tx, deps, chainId);
-    const isOwn = own.some((row) => isSameAddress(row.address, address));
+    const isOwn = own.some((row) => isSameAddress(chainId, row.address, address));
     if (isOwn) issues.push({ field, message: "must not be the operator's own account" });
   }
   if (issues.length > 0) throw validationError(issues);

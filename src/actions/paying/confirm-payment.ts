@@ -62,7 +62,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (await isSettled(deps, payment, confirmation)) return { payment };
   const { option, values, hash } = confirmation;
   if (option === undefined) throw optionNotFound();
-  if (values === undefined || hash === undefined || !doResultsFit(option.steps, values)) {
+  if (values === undefined || hash === undefined || !doResultsFit(option.item.network, option.steps, values)) {
     throw wrongResults(option.steps);
   }
   const script = await deps.rehearsal.scriptOf(payment);
@@ -74,12 +74,12 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const connected = await refuseOutdated(deps, payment, option);
   const { chain, relayers } = connected;
   const { account } = option;
-  const item = sealItem(deps, chain, option.item, payment.sealedId);
+  const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
-  const commitment = chain.commitmentOf(item);
+  const commitment = chain.payerSide.commitmentOf(item);
   const key = itemKeyOf({ network: item.network, commitment });
-  const verdict = await chain.judge(item, signature, relayers[0]?.address);
+  const verdict = await chain.payerSide.judge(item, signature, relayers[0]?.address);
   // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {

@@ -35,7 +35,7 @@ export function whyUnsendable(
 ): Unsendable | undefined {
   if (asset.pay.method === 'native' || quote.rate !== null) return { is: 'not_at_par' };
   const minimum = deps.deposits.minimum(chain.network.chainId);
-  if (minimum === undefined || chain.depositContract() === undefined) return { is: 'no_addresses' };
+  if (minimum === undefined || chain.payerSide.depositContract() === undefined) return { is: 'no_addresses' };
   if (fullWeightOf(deps.registry.asset(asset.id), quote.amount) < minimum) return { is: 'too_little', minimum };
   return quote.amount >= MAX_AMOUNT ? { is: 'too_much' } : undefined;
 }

@@ -1,4 +1,4 @@
-import { unlessUnavailable } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain-errors.ts';
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
@@ -36,7 +36,7 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
 
 /** The last block that is final now. Undefined if the chain does not answer. */
 async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefined> {
-  const head = await unlessUnavailable(chain.head());
+  const head = await unlessUnavailable(chain.reader.head());
   return head && head.number - (chain.network.finality?.depth ?? 1) + 1;
 }
 

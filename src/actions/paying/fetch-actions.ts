@@ -45,8 +45,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   if (option.item.method === 'permit2') throw nothingToFetch();
   const connected = await refuseOutdated(deps, payment, option);
   const { chain } = connected;
-  const item = sealItem(deps, chain, option.item, payment.sealedId);
-  const requests = walletRequests(chain, item, 0n);
+  const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
+  const requests = walletRequests(chain.payerSide, item, 0n);
   // A wallet that has lost the list sends no data. The option alone suffices.
   if (data !== '' && data !== buildData(item, requests)) throw otherData();
   if (item.method !== 'native') return requests;
@@ -54,7 +54,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const script = await deps.rehearsal.scriptOf(payment);
   refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const offered = {
-    key: itemKeyOf({ network: item.network, commitment: chain.commitmentOf(item) }),
+    key: itemKeyOf({ network: item.network, commitment: chain.payerSide.commitmentOf(item) }),
     item,
     account: option.account,
     quote: option.quote,

@@ -1,5 +1,6 @@
-import { ChainUnavailableError, type Holding, type Survey } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import type { Holding, Survey } from '../../chains/payer-side.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, OPTION_NONCE_BYTES, type Option, sealOption, timesOf } from '../../domain/option.ts';
 import { isSoldOut } from '../../domain/payment-link.ts';
@@ -182,7 +183,7 @@ const LATE = Symbol('late');
 async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Survey | undefined> {
   const { connected, accounts, offers } = network;
   try {
-    const found = await connected.chain.survey({
+    const found = await connected.chain.payerSide.survey({
       payers: accounts.map(({ address }) => address),
       assets: offers.map(({ asset, recipient }) => ({ asset: asset.id, recipient })),
       timeoutMs: SURVEY_MS,
@@ -266,8 +267,8 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const promised = promiseOf({ payment, terms, connected, payable: offer, payer: account.address, deadlineS });
   if (promised === undefined) return undefined;
   const { item } = promised;
-  const sealed = sealItem(deps, connected.chain, item, payment.sealedId);
-  const requests = walletRequests(connected.chain, sealed, holding.allowance);
+  const sealed = sealItem(deps, connected.chain.payerSide, item, payment.sealedId);
+  const requests = walletRequests(connected.chain.payerSide, sealed, holding.allowance);
   if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     ...promised,

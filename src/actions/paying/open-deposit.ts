@@ -45,7 +45,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   }
   await refuseStock(deps, payment);
   const { connected, payable } = await findPayable(deps, input);
-  const contract = connected.chain.depositContract();
+  const contract = connected.chain.payerSide.depositContract();
   if (contract === undefined) throw noExecutor();
   const terms = await readTerms(deps, payment);
   if (terms.isStopped) throw merchantStopped();
@@ -54,10 +54,10 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const promised = promiseOf({ payment, terms, connected, payable, payer: contract, deadlineS });
   if (promised === undefined) throw noExecutor();
   const unsealed: Item = { ...promised.item, method: 'deposit', collector: contract };
-  const unaddressed = sealItem(deps, connected.chain, unsealed, payment.sealedId);
-  const address = connected.chain.depositAddressOf(unaddressed);
+  const unaddressed = sealItem(deps, connected.chain.payerSide, unsealed, payment.sealedId);
+  const address = connected.chain.payerSide.depositAddressOf(unaddressed);
   const item = { ...unaddressed, payer: address };
-  const commitment = connected.chain.commitmentOf(item);
+  const commitment = connected.chain.payerSide.commitmentOf(item);
   const { network } = item;
   const fields = { commitment, network, address, paymentId: payment.id, asset };
   const offered = {

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { itemOf, type StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -23,7 +23,7 @@ export async function seekTransaction(
   { item, hash, actor }: SoughtTransaction,
 ): Promise<Payment | undefined> {
   const chain = deps.chains.find(item.network)?.chain;
-  const isShown = await chain?.isPaymentShown(itemOf(item), hash).catch(orNotShown);
+  const isShown = await chain?.payerSide.isPaymentShown(itemOf(item), hash).catch(orNotShown);
   if (isShown !== true) return undefined;
   const evidence = { commitment: item.commitment, transaction: hash };
   const outcome = await deps.movePayment({ paymentId: item.subject, event: confirmedByCoin(item), actor, evidence });

@@ -99,7 +99,7 @@ export interface PromiseInput {
 export function promiseOf({ payment, terms, connected, payable, ...input }: PromiseInput): Promised | undefined {
   const { chain, feeAccount } = connected;
   const { asset, quote } = payable;
-  const collector = chain.collector();
+  const collector = chain.payerSide.collector();
   if (collector === undefined) return undefined;
   return {
     item: {

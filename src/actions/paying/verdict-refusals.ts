@@ -1,4 +1,5 @@
-import type { RefusalReason, Verdict } from '../../chains/chain.ts';
+import type { Verdict } from '../../chains/payer-side.ts';
+import type { RefusalReason } from '../../chains/refusal-reason.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { quoteExpired } from './option-refusals.ts';
 

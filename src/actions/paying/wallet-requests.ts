@@ -1,4 +1,4 @@
-import type { Chain, WalletAction } from '../../chains/chain.ts';
+import type { PayerSide, WalletAction } from '../../chains/payer-side.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Step } from '../../domain/option.ts';
 
@@ -15,8 +15,10 @@ export type OptionAction =
   | { readonly type: 'build'; readonly data: { readonly data: string } };
 
 /** The requests of an item, in the order in which the wallet executes them. */
-export function walletRequests(chain: Chain, item: Item, allowance: bigint): readonly WalletRpc[] {
-  return chain.walletActions(item, allowance).map(({ method, params }) => ({ chain_id: item.network, method, params }));
+export function walletRequests(payerSide: PayerSide, item: Item, allowance: bigint): readonly WalletRpc[] {
+  return payerSide
+    .walletActions(item, allowance)
+    .map(({ method, params }) => ({ chain_id: item.network, method, params }));
 }
 
 /** The actions that wallets expect in the list depend on the method. `fetch` returns the requests that the list omits. */

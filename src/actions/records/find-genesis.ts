@@ -1,4 +1,5 @@
-import { type Chain, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { ChainReader, Witness } from '../../chains/chain-reader.ts';
 
 /** The number of endpoints that must show the same block, unless there is only one. */
 const SPEAKERS = 2;
@@ -8,9 +9,9 @@ const SPEAKERS = 2;
  * and some nodes have no old blocks. One endpoint alone cannot switch the network off if two others agree.
  */
 export async function findGenesis(
-  chain: Chain,
+  reader: ChainReader,
 ): Promise<{ readonly genesis: string | null } | { readonly dispute: string }> {
-  const witnesses = chain.witnesses();
+  const witnesses = reader.witnesses();
   const shown = (await Promise.all(witnesses.map(genesisBy))).flatMap((each) => each ?? []);
   const byHash = [...Map.groupBy(shown, ({ hash }) => hash).values()];
   const least = Math.min(SPEAKERS, witnesses.length);
@@ -18,7 +19,7 @@ export async function findGenesis(
   if (agreed !== undefined && contrary.length === 0) return { genesis: agreed[0]?.hash ?? null };
   const [first, other] = byHash.map((speakers) => speakers[0]);
   if (first === undefined || other === undefined) return { genesis: null };
-  const { name, chainId } = chain.network;
+  const { name, chainId } = reader.network;
   return {
     dispute: `${name} (${chainId}) is switched off: its endpoints are on two chains with the same number. Block 0 is ${first.hash} at ${first.name}, and ${other.hash} at ${other.name}. Remove the wrong one from RPC_URLS.`,
   };

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import { takeBytes } from '../../store/chain/sends.ts';
 import { command } from '../command.ts';
 import { alarmSubject } from './check-relayer.ts';
@@ -19,7 +19,7 @@ export async function broadcastStored(
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
   deps.world.crashPoint?.('relay.taken');
   try {
-    const outcome = await chain.broadcast(bytes);
+    const outcome = await chain.sender.broadcast(bytes);
     deps.world.crashPoint?.('relay.broadcast');
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);

@@ -1,5 +1,6 @@
 import { type Chains, type ConnectedChain, intermediateSignerAt } from '../../chains/chains.ts';
-import { isSameAddress } from '../../domain/caip.ts';
+import type { Signer } from '../../chains/signer.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import { ApiError } from '../../errors.ts';
 import { findDepositAddresses } from '../../store/chain/deposits.ts';
 import type { OwnAccount } from '../../store/chain/own-accounts.ts';
@@ -36,8 +37,8 @@ export async function addAccount(deps: ChangeDeps, { network, address, kind, act
   await command(deps, async (tx, now) => {
     await lockAccounts(tx);
     const [states, used] = await Promise.all([readAccountStates(tx, deps, network), usedAccounts(tx, deps, network)]);
-    const isUsed = used.some((row) => row.kind === kind && isSameAddress(row.address, address));
-    const isAdded = states.some((row) => row.kind === kind && isSameAddress(row.address, address));
+    const isUsed = used.some((row) => row.kind === kind && isSameAddress(network, row.address, address));
+    const isAdded = states.some((row) => row.kind === kind && isSameAddress(network, row.address, address));
     if ((isUsed || isAdded) && !isRetired(states, { address, kind })) {
       throw refused(`${address} is one of our accounts on ${network} already.`);
     }
@@ -64,7 +65,7 @@ export async function rotateAccount(
   return command(deps, async (tx, now) => {
     await lockAccounts(tx);
     const before = await intermediateInForce(tx, deps, network);
-    if (before !== undefined && !isSameAddress(before, address)) {
+    if (before !== undefined && !isSameAddress(network, before, address)) {
       if (intermediateSignerAt(connected, before) === undefined) {
         throw refused(
           `Money for ${before} would be stranded: deposit addresses name it for ever. Put its key into OTHER_INTERMEDIATE_KEYS of every node; if the key is lost or stolen, run till accounts adopt ${network}:${address}.`,
@@ -94,7 +95,7 @@ export async function retireAccount(
     await lockAccounts(tx);
     const [states, used] = await Promise.all([readAccountStates(tx, deps, network), usedAccounts(tx, deps, network)]);
     const isSame = (row: Pick<OwnAccount, 'address' | 'kind'>) =>
-      row.kind === kind && isSameAddress(row.address, address);
+      row.kind === kind && isSameAddress(network, row.address, address);
     if (!used.some(isSame) && !states.some(isSame))
       throw refused(`${address} is no ${WORDS[kind]} of ours on ${network}.`);
     if (isRetired(states, { address, kind })) throw refused(`${address} is retired already.`);
@@ -114,18 +115,21 @@ export async function retireAccount(
 const WORDS = { relayer: 'relayer', intermediate: 'intermediate account' } as const;
 
 function refuseLast({ chain, relayers }: ConnectedChain, address: string, isOut: (address: string) => boolean): void {
-  const others = relayers.filter((relayer) => !isSameAddress(relayer.address, address) && !isOut(relayer.address));
-  if (others.length > 0) return;
   const network = chain.network.chainId;
+  const isSame = (relayer: Signer) => isSameAddress(network, relayer.address, address);
+  const others = relayers.filter((relayer) => !isSame(relayer) && !isOut(relayer.address));
+  if (others.length > 0) return;
   throw refused(
     `No other relayer would send payments on ${network}. Add a key to RELAYER_KEYS of every node, send coin to its account, and retire ${address} then.`,
   );
 }
 
 function refuseInForce({ chain, intermediateAccount }: ConnectedChain, address: string, inForce?: string): void {
-  if (!isSameAddress(inForce ?? '', address) && !isSameAddress(intermediateAccount, address)) return;
+  const network = chain.network.chainId;
+  const isIt = (account: string | undefined) => account !== undefined && isSameAddress(network, account, address);
+  if (!isIt(inForce) && !isIt(intermediateAccount)) return;
   throw refused(
-    `${address} is the intermediate account of ${chain.network.chainId}. Run till accounts rotate with another account first.`,
+    `${address} is the intermediate account of ${network}. Run till accounts rotate with another account first.`,
   );
 }
 

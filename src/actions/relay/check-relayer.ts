@@ -20,7 +20,7 @@ export async function checkBalance(
   const nowMs = deps.world.clock.nowMs();
   if (isCoinOnly && !isOwnCoinOnly) await alarms.lowBalance.set(alarmSubject(id), undefined);
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
-  const balance = await chain.balance(signer.address);
+  const balance = await chain.reader.balance(signer.address);
   memory.balanceCheckedAtMs = nowMs;
   const coin = coinOf(deps.registry, id.network);
   const message = `The relayer holds ${amountText(deps.registry, coin, balance)}, less than ${tokenText(deps.registry, coin, minBalance)}. Send coin to it.`;

@@ -1,3 +1,4 @@
+import { addressKey } from '../../domain/addresses/families.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { Share } from '../../store/chain/due-items.ts';
 import { readAccountStates } from '../account-states.ts';
@@ -22,10 +23,11 @@ export async function dutyOf(deps: RelayDeps, { id, peers, isCoinOnly = false, m
   if (memory.retired === undefined || hasPassed(memory.retired.readAtMs, nowMs, READ_EVERY_MS)) {
     const states = await readAccountStates(deps.db.sql, deps, id.network);
     const retired = states.filter(({ kind, state }) => kind === 'relayer' && state === 'retired');
-    memory.retired = { addresses: new Set(retired.map(({ address }) => address.toLowerCase())), readAtMs: nowMs };
+    const addresses = new Set(retired.map(({ address }) => addressKey(id.network, address)));
+    memory.retired = { addresses, readAtMs: nowMs };
   }
   const { addresses } = memory.retired;
-  const active = peers.filter((peer) => !addresses.has(peer.toLowerCase()));
+  const active = peers.filter((peer) => !addresses.has(addressKey(id.network, peer)));
   const index = active.indexOf(id.signer);
   return index < 0 ? { isCoinOnly: true, share: WHOLE } : { isCoinOnly: false, share: { index, of: active.length } };
 }

@@ -1,6 +1,6 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
-import type { Fees } from '../../chains/chain.ts';
 import { coinOf } from '../../chains/registry.ts';
+import type { Fees } from '../../chains/sender.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { type DueItem, deferItems } from '../../store/chain/due-items.ts';
 import { findExhaustedItems, findPayersAbove, gasCostSince } from '../../store/chain/gas-spending.ts';
@@ -78,7 +78,7 @@ export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<v
 
 /** The current fees. Undefined while they exceed the operator's cap: then nothing new is sent. */
 export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Relayer): Promise<Fees | undefined> {
-  const fees = await chain.suggestFees();
+  const fees = await chain.sender.suggestFees();
   const cap = deps.settings.feeCap?.(id.network);
   const isAbove = cap !== undefined && fees.max > cap;
   const message = `A unit of gas costs up to ${gwei(fees.max)} gwei on ${chain.network.name}. The cap is ${gwei(cap ?? 0n)} gwei: nothing new is sent.`;

@@ -1,4 +1,4 @@
-import { unlessUnavailable } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain-errors.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
@@ -40,8 +40,8 @@ export async function listRelayers(deps: { chains: Chains; db: Database; clock: 
     asks.map(async ({ chain, id, isFormer }) => {
       const { signer: address } = id;
       const [balance, mined, last, inFlight, leases] = await Promise.all([
-        chain && unlessUnavailable(chain.balance(address)),
-        chain && unlessUnavailable(chain.minedNonce(address)),
+        chain && unlessUnavailable(chain.reader.balance(address)),
+        chain && unlessUnavailable(chain.sender.minedNonce(address)),
         lastNonce(deps.db.sql, id),
         countOpenSends(deps.db.sql, id),
         listLeases(deps.db.sql),

@@ -1,4 +1,4 @@
-import type { Fees, SignedTransaction } from '../../chains/chain.ts';
+import type { Fees, SignedTransaction } from '../../chains/sender.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { type InFlight, planSends, type SendStep } from '../../domain/send-plan.ts';
@@ -30,11 +30,11 @@ export async function maintainSends(
   const nowMs = deps.world.clock.nowMs();
   const inFlight = open.map((send) => inFlightOf(send, relayer, nowMs));
   const blockMs = chain.network.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
+  const cap = deps.settings.feeCap?.(id.network);
   const facts = {
     inFlight,
     minedNonce,
     nextNonce,
-    cap: deps.settings.feeCap?.(id.network),
     rebroadcastAfterMs: Math.max(MIN_REBROADCAST_MS, REBROADCAST_BLOCKS * blockMs),
     bumpAfterMs: Math.max(MIN_BUMP_MS, BUMP_BLOCKS * blockMs),
   };
@@ -42,9 +42,9 @@ export async function maintainSends(
   const isCalm =
     inFlight.length === nextNonce - minedNonce &&
     inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
-  const price = isCalm ? { max: 0n, tip: 0n } : await chain.suggestFees();
+  const price = isCalm ? { max: 0n, tip: 0n } : await chain.sender.suggestFees();
   const hashes = new Map(open.map(({ nonce, hash }) => [nonce, hash]));
-  const steps = planSends({ ...facts, price });
+  const steps = planSends({ ...facts, raise: (fees) => chain.sender.raiseFees(fees, { price, cap }) });
   const mayFill = mayTake && steps.some((step) => step.do === 'fill') && (await isAffordable(deps, relayer, price));
   for (const step of steps) {
     if (step.do === 'fill' && !mayFill) continue;
@@ -109,13 +109,13 @@ async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fe
   const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
   const batch = items
     .flatMap(({ signature, ...stored }) => (signature === null ? [] : [signedItemOf({ ...stored, signature })]))
-    .filter((item) => maySend(deps, relayer.chain, item));
+    .filter((item) => maySend(deps, relayer.chain.payerSide, item));
   if (batch.length === 0) return signNothing(relayer, nonce, fees);
-  return relayer.chain.signBatch(relayer.signer, batch, { nonce, fees });
+  return relayer.chain.sender.signBatch(relayer.signer, batch, { nonce, fees });
 }
 
 function signNothing({ chain, signer }: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
-  return chain.signNothing(signer, { nonce, fees });
+  return chain.sender.signNothing(signer, { nonce, fees });
 }
 
 function forgetMined({ memory }: Relayer, minedNonce: number): void {

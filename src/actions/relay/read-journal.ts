@@ -1,4 +1,5 @@
-import { type Block, ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { Block } from '../../chains/chain-reader.ts';
 import { isOutside, type JournalNonces, NONCE_REACH, placeNonce, withFinal } from '../../domain/nonce.ts';
 import type { ReportedNonce } from '../../domain/quorum.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
@@ -16,7 +17,7 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
   const { id, lease, alarms } = relayer;
   const { sql } = deps.db;
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const reported = await askNonce(relayer.chain, id.signer);
+  const reported = await askNonce(relayer.chain.reader, id.signer);
   const [last, lastFinal] = await Promise.all([lastNonce(sql, id), lastFinalNonce(sql, id)]);
   const placed = placeNonce(await confirmed(deps, relayer, { reported, nonces: { last, lastFinal }, head }), {
     last,
@@ -50,7 +51,7 @@ async function confirmed(
   const cursor = (await findCursors(db.sql)).find(({ network }) => network === id.network);
   const depth = chain.network.finality?.depth ?? 1;
   const final = cursor?.finalNumber ?? Math.max(0, head.number - depth + 1);
-  for (const witness of chain.witnesses()) {
+  for (const witness of chain.reader.witnesses()) {
     try {
       return withFinal(reported, await witness.minedNonce(id.signer, final));
     } catch (error) {

@@ -44,7 +44,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   }
   if (!hasDue && !(hasOpen && isTimeToCheck(relayer, nowMs))) return IDLE;
   relayer.memory.checkedAtMs = nowMs;
-  const head = await chain.head();
+  const head = await chain.reader.head();
   const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
   await maintainSends(deps, relayer, journal);

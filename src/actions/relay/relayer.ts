@@ -1,4 +1,5 @@
-import type { Chain, Signer } from '../../chains/chain.ts';
+import type { Chain } from '../../chains/chain.ts';
+import type { Signer } from '../../chains/signer.ts';
 import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
 import type { SendLimits } from '../../store/chain/due-items.ts';

@@ -1,5 +1,6 @@
 import { amountText } from '../../chains/amount-text.ts';
-import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains/chain.ts';
+import { ChainUnavailableError, SenderShortError } from '../../chains/chain-errors.ts';
+import type { Fees } from '../../chains/sender.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { SIGNER_REFUSED } from '../../domain/item.ts';
 import { chooseBatches, intoBatches, type Places, SEND_MARGIN_MS } from '../../domain/send-plan.ts';
@@ -49,7 +50,7 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   memory.gatheringSinceMs ??= nowMs;
   // `Math.abs`, because a clock that was set back counts as time that has passed: see `hasPassed`.
   const gatheredMs = Math.abs(nowMs - memory.gatheringSinceMs);
-  const isFull = due.length >= chain.maxBatchItems(itemOf(first));
+  const isFull = due.length >= chain.sender.maxBatchItems(itemOf(first));
   if (opening.inFlight > 0 && !isFull && gatheredMs < WINDOW_MS) {
     return { ms: WINDOW_MS - gatheredMs, canBeWoken: false };
   }
@@ -57,7 +58,9 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
 
   const [fees, budgets] = await Promise.all([affordableFees(deps, relayer), readBudgets(deps, relayer)]);
   if (fees === undefined || budgets.isSpent) return WAIT;
-  const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) => chain.maxBatchItems(itemOf(item)));
+  const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) =>
+    chain.sender.maxBatchItems(itemOf(item)),
+  );
   const { places } = opening;
   const chosen = chooseBatches(batches, budgets.isIsolatedSpent ? { ...places, isolatedRoom: 0 } : places);
   try {
@@ -137,7 +140,7 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
   const { chain, signer, id } = relayer;
   if (items.length === 0) return 0;
   deps.world.crashPoint?.('relay.simulated');
-  const signed = await unlessRefused(chain.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
+  const signed = await unlessRefused(chain.sender.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
   if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, nonce, fees }, signed);
   // A crash here loses only a signature: no nonce is taken, and the items are still due.
   deps.world.crashPoint?.('relay.signed');
@@ -238,14 +241,14 @@ async function refusals(
 ): Promise<readonly (string | undefined)[]> {
   const [only] = batch;
   // Checking the first item suffices, because coin is always sent alone.
-  if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
+  if (only !== undefined && !maySend(deps, relayer.chain.payerSide, signedItemOf(only))) {
     const message = `${amountText(deps.registry, only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
     await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
     return batch.map(() => 'unknown');
   }
   try {
     const as = { from: relayer.signer.address, fees };
-    const outcomes = await relayer.chain.simulate(batch.map(signedItemOf), { as });
+    const outcomes = await relayer.chain.sender.simulate(batch.map(signedItemOf), { as });
     return batch.map((_, index) => {
       const outcome = outcomes[index];
       return outcome?.is === 'paid' ? undefined : (outcome?.reason ?? 'unknown');

@@ -131,7 +131,7 @@ async function readNonces(
 ): Promise<ReadonlyMap<string, number | null>> {
   const own = await noncesOf(deps.db.sql, [...hashes]);
   const others = hashes.filter((hash) => !own.has(hash));
-  const found = await Promise.all(others.map(async (hash) => [hash, await nonceOnChain(chain, hash)] as const));
+  const found = await Promise.all(others.map(async (hash) => [hash, await nonceOnChain(chain.reader, hash)] as const));
   return new Map<string, number | null>([...own, ...found]);
 }
 

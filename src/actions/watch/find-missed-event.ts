@@ -1,4 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { ChainCursor } from '../../store/chain/chain-cursors.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
@@ -59,11 +60,11 @@ export async function findMissedEvent(
   const start =
     known !== undefined && known.next <= cursor.finalNumber + 1
       ? known
-      : await firstBlockAfter(chain, earliestMs, cursor.blockNumber);
+      : await firstBlockAfter(chain.reader, earliestMs, cursor.blockNumber);
   const last = Math.min(cursor.blockNumber, start.next + MOST_RANGES * RANGE - 1);
   let isAlone = start.isAlone;
   for (let from = start.next; from <= last; from += RANGE) {
-    const reported = await askEvents(chain, from, Math.min(from + RANGE - 1, last));
+    const reported = await askEvents(chain.reader, from, Math.min(from + RANGE - 1, last));
     isAlone ||= reported.isAlone;
     const missed = reported.events.filter((event) => event.commitment === commitment && event.type === type);
     if (missed.length === 0) continue;
@@ -84,13 +85,13 @@ function remember(searches: Map<string, Search>, key: string, search: Search): v
 }
 
 /** Uses bisection, because the block time is not constant. */
-async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Promise<Search> {
+async function firstBlockAfter(reader: ChainReader, atMs: number, highest: number): Promise<Search> {
   let low = 0;
   let high = highest;
   let isAlone = false;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const reported = await askBlock(chain, middle);
+    const reported = await askBlock(reader, middle);
     isAlone ||= reported.isAlone;
     if (reported.block.timestampS * 1000 >= atMs) high = middle;
     else low = middle + 1;

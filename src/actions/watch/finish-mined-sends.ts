@@ -1,4 +1,5 @@
-import { type ChainEvent, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { ChainEvent, Witness } from '../../chains/chain-reader.ts';
 import type { ReportedNonce } from '../../domain/quorum.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import { countPayerFailures } from '../../store/chain/payer-failures.ts';
@@ -40,7 +41,7 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   if (open.length === 0) return;
   const signers = [...new Set(open.map(({ signer }) => signer))];
   const nonces = new Map(
-    await Promise.all(signers.map(async (signer) => [signer, await askNonce(chain, signer)] as const)),
+    await Promise.all(signers.map(async (signer) => [signer, await askNonce(chain.reader, signer)] as const)),
   );
   // The nonce of one endpoint suffices to read the receipts, because two endpoints must then show the same receipt.
   const passed = open.filter(({ signer, nonce }) => nonce < (nonces.get(signer)?.highest ?? 0));
@@ -81,7 +82,7 @@ async function withoutUnread<T extends FinishedSend>(
     sends.map(async (send) => {
       const { hash, signer, nonce } = send;
       if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, nonce)).length === 0) return send;
-      const events = (await Promise.all(chain.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
+      const events = (await Promise.all(chain.reader.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, events.map(storedEvent), at));
       if (added === 0) return send;
@@ -114,7 +115,7 @@ async function finishedVersion(
   { signer, nonce, hashes }: SendToFinish,
   { view, reported }: { readonly view: View; readonly reported: ReportedNonce | undefined },
 ): Promise<(FinishedSend & SpentGas) | undefined> {
-  const found = await Promise.all(hashes.map((hash) => reportedReceipt(chain, hash)));
+  const found = await Promise.all(hashes.map((hash) => reportedReceipt(chain.reader, hash)));
   const values = found.map(({ finding }) =>
     finding.is === 'agreed' || finding.is === 'alone' ? finding.value : undefined,
   );

@@ -1,4 +1,5 @@
-import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { Block, ChainEvent, ChainReader } from '../../chains/chain-reader.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import {
@@ -33,7 +34,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const { chain, network, depth, memory } = watcher;
   const cursors = await findCursors(deps.db.sql);
   const cursor = cursors.find((each) => each.network === network) ?? (await begin(deps, watcher));
-  const [head, current] = await Promise.all([chain.head(), chain.block(cursor.blockNumber)]);
+  const [head, current] = await Promise.all([chain.reader.head(), chain.reader.block(cursor.blockNumber)]);
   if (current?.hash !== cursor.blockHash) return followReorg(deps, watcher, cursor, { head, current });
 
   const to = Math.max(cursor.blockNumber, Math.min(head.number, cursor.blockNumber + MAX_RANGE));
@@ -48,7 +49,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
 
   const from = Math.max(0, Math.min(cursor.blockNumber, cursor.finalNumber) + 1 - REREAD_BLOCKS);
   const [blocks, events] = await Promise.all([
-    readHeaders(chain, cursor, { to, keepFrom: head.number - historyOf(depth) }),
+    readHeaders(chain.reader, cursor, { to, keepFrom: head.number - historyOf(depth) }),
     isReading ? readEvents(deps, watcher, from, to) : [],
     isAsking ? refreshHeights(deps, watcher, head) : undefined,
   ]);
@@ -79,8 +80,8 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
 async function refreshHeights(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
   memory.askedAtMs = deps.world.clock.nowMs();
   // The only endpoint has just reported its head.
-  const isOnly = chain.witnesses().length === 1;
-  const { agreed, alone } = await askHeights(chain, isOnly ? async () => head : undefined);
+  const isOnly = chain.reader.witnesses().length === 1;
+  const { agreed, alone } = await askHeights(chain.reader, isOnly ? async () => head : undefined);
   const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
   memory.heights = { agreed: known < 0 ? undefined : known, alone };
 }
@@ -95,7 +96,8 @@ async function finalBlock(
   const deep = Math.max(agreed - depth + 1, alone - LONE_DEPTH_FACTOR * depth + 1);
   const finalNumber = Math.max(cursor.finalNumber, Math.min(to, deep));
   if (finalNumber === cursor.finalNumber) return { finalNumber, finalAt: cursor.finalAt };
-  const known = seen.find(({ number }) => number === finalNumber) ?? (await chain.block(finalNumber).then(seenOrNone));
+  const known =
+    seen.find(({ number }) => number === finalNumber) ?? (await chain.reader.block(finalNumber).then(seenOrNone));
   return known && { finalNumber, finalAt: known.at };
 }
 
@@ -106,13 +108,13 @@ const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
  * where it begins: the cursor never goes back below that block.
  */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
-  const { agreed, alone } = await askHeights(chain);
+  const { agreed, alone } = await askHeights(chain.reader);
   const head = agreed ?? alone;
   if (head === undefined) throw new ChainUnavailableError(network, 'too few endpoints say how long it is');
   const wanted = deps.settings.startAt?.(network) ?? head - START_BELOW_HEAD;
   const final = Math.max(0, head - depth + 1);
   // The first block counts as final.
-  const { block: first } = await askBlock(chain, Math.max(0, Math.min(wanted, final)));
+  const { block: first } = await askBlock(chain.reader, Math.max(0, Math.min(wanted, final)));
   const at = new Date(first.timestampS * 1000);
   const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
   await commandOfLeader(deps, lease, async (tx, now) => {
@@ -141,13 +143,13 @@ async function followReorg(
 
 /** The headers after the cursor: all of them near the head, where a reorg is possible, but only the last one far below it. */
 async function readHeaders(
-  chain: Chain,
+  reader: ChainReader,
   { blockNumber }: ChainCursor,
   { to, keepFrom }: { to: number; keepFrom: number },
 ): Promise<Block[]> {
   const first = Math.max(blockNumber + 1, Math.min(to, keepFrom));
   const numbers = Array.from({ length: Math.max(0, to - first + 1) }, (_, index) => first + index);
-  const blocks = await Promise.all(numbers.map((number) => chain.block(number)));
+  const blocks = await Promise.all(numbers.map((number) => reader.block(number)));
   return blocks.filter((block) => block !== undefined);
 }
 

@@ -1,4 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
 import { isAuthorized } from '../../domain/item.ts';
@@ -47,7 +48,7 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
     const chain = deps.chains.find(network)?.chain;
     const cursor = cursors.find((each) => each.network === network);
     if (chain === undefined || cursor === undefined) return [];
-    const final = await askFinal(deps, chain, cursor);
+    const final = await askFinal(deps, chain.reader, cursor);
     if (final === undefined) return [];
     const commitments = own.map(({ commitment }) => commitment);
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments });
@@ -60,11 +61,11 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
  * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if we have
  * read another branch.
  */
-async function askFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<ReportedBlock | undefined> {
+async function askFinal(deps: WatchDeps, reader: ChainReader, cursor: ChainCursor): Promise<ReportedBlock | undefined> {
   const { finalNumber, network } = cursor;
-  const depth = chain.network.finality?.depth ?? 1;
+  const depth = reader.network.finality?.depth ?? 1;
   const { finding } = await askWitnesses(
-    chain,
+    reader,
     async (witness) => {
       const [head, block] = await Promise.all([witness.head(), witness.block(finalNumber)]);
       return block && head.number >= finalNumber + depth - 1 ? { block, head } : undefined;
@@ -243,7 +244,7 @@ export async function fateOfItem(
 async function askUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
   const { chain, block, isAlone } = view;
   const { commitment, subject } = stored;
-  const { finding, statements } = await askWitnesses(chain, (witness) =>
+  const { finding, statements } = await askWitnesses(chain.reader, (witness) =>
     witness.isUsed(itemOf(stored), commitment, block.number),
   );
   if (finding.is === 'disputed') {

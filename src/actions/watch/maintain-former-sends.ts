@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { listFormerVersions, releaseStranded } from '../../store/chain/former-sends.ts';
 import { takeBytes } from '../../store/chain/sends.ts';
@@ -27,7 +27,7 @@ export async function maintainFormerSends(deps: WatchDeps, { chain, network, lea
     const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
     if (bytes === undefined) continue;
     try {
-      const outcome = await chain.broadcast(bytes);
+      const outcome = await chain.sender.broadcast(bytes);
       deps.log.debug({ network, hash, outcome }, 'broadcast for a former relayer');
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error;

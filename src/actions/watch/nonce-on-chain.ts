@@ -1,10 +1,11 @@
-import { type Chain, unlessUnavailable } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain-errors.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
 
 /**
  * The nonce of a mined transaction that we did not send, such as a payer's in coin. Null if no endpoint answers: the nonce is only
  * for display, so a payment does not wait for it.
  */
-export async function nonceOnChain(chain: Chain, hash: string): Promise<number | null> {
-  const sent = await unlessUnavailable(chain.sentTransaction(hash));
+export async function nonceOnChain(reader: ChainReader, hash: string): Promise<number | null> {
+  const sent = await unlessUnavailable(reader.sentTransaction(hash));
   return sent?.nonce ?? null;
 }

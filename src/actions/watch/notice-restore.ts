@@ -1,11 +1,6 @@
-import {
-  type ChainEvent,
-  ChainUnavailableError,
-  type Incoming,
-  type Receipt,
-  unlessUnavailable,
-} from '../../chains/chain.ts';
-import { isSameAddress } from '../../domain/caip.ts';
+import { ChainUnavailableError, unlessUnavailable } from '../../chains/chain-errors.ts';
+import type { ChainEvent, Incoming, Receipt } from '../../chains/chain-reader.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
 import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOfEvents } from '../../store/chain/items.ts';
@@ -57,15 +52,17 @@ export async function noticeRestore(
   const proved = claims.slice(0, MAX_PROVED);
   for (const event of claims.slice(MAX_PROVED)) open.add(event);
   memory.turns.claims = claims.length > MAX_PROVED ? memory.turns.claims + MAX_PROVED : 0;
-  const show = showings(chain, proved);
+  const show = showings(chain.reader, proved);
   const origins = new Map<string, Promise<Origin>>();
   const provesRestore = (event: StoredEvent, origin: Origin) =>
-    sealed.has(event) ? isForgotten(watcher, event, { origin, own }) : left.has(event) || isAmong(own, origin.from);
+    sealed.has(event)
+      ? isForgotten(watcher, event, { origin, own })
+      : left.has(event) || isAmong(network, own, origin.from);
   const forged: StoredEvent[] = [];
   let isFrozen = false;
   for (const event of proved) {
     const { transactionHash } = event;
-    const { finding, statements } = await askWitnesses(chain, (witness) => show(witness, event));
+    const { finding, statements } = await askWitnesses(chain.reader, (witness) => show(witness, event));
     if (finding.is === 'disputed') {
       memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${describeStatements(statements)}.`);
     }
@@ -171,14 +168,14 @@ interface Origin {
 async function originOf(deps: WatchDeps, { chain, network }: Watcher, transactionHash: string): Promise<Origin> {
   const ownIn = ({ from, events }: Receipt) => {
     const sealed = events.filter(isSubjectEvent).filter((event) => {
-      return event.terms !== undefined && subjectOfEvent(deps, chain, event) !== undefined;
+      return event.terms !== undefined && subjectOfEvent(deps, chain.payerSide, event) !== undefined;
     });
     return { from, sealed };
   };
   const [{ transfers }, { finding }] = await Promise.all([
-    askTransfers(chain, transactionHash),
+    askTransfers(chain.reader, transactionHash),
     askWitnesses(
-      chain,
+      chain.reader,
       async (witness) => {
         const receipt = await witness.receipt(transactionHash);
         return receipt && ownIn(receipt);
@@ -211,14 +208,19 @@ function isForgotten(
   if (event === undefined || terms === undefined) return false;
   // Coin emits no log of its own: the Collector reports the amount that it received.
   if (event.type === 'paid') {
-    return terms.method === 'native' || (isAmong(own, origin.from) && isMoved(event, origin.transfers));
+    return (
+      terms.method === 'native' ||
+      (isAmong(chain.network.chainId, own, origin.from) && isMoved(event, origin.transfers))
+    );
   }
-  const address = chain.depositAddressOf({ ...terms, subject: '', seal: event.subject });
-  const swept = origin.transfers.filter((each) => each.asset === asset && isAmong([address], each.from));
+  const address = chain.payerSide.depositAddressOf({ ...terms, subject: '', seal: event.subject });
+  const swept = origin.transfers.filter((each) => each.asset === asset && isSameAddress(asset, address, each.from));
   return swept.reduce((sum, { amount }) => sum + amount, 0n) >= event.amount;
 }
 
-const isAmong = (own: readonly string[], account: string) => own.some((each) => isSameAddress(each, account));
+function isAmong(network: string, own: readonly string[], account: string): boolean {
+  return own.some((each) => isSameAddress(network, each, account));
+}
 
 /** Deletes forged events: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(

@@ -1,4 +1,5 @@
-import { type Block, type Chain, type Receipt, unlessUnavailable, type Witness } from '../../chains/chain.ts';
+import { unlessUnavailable } from '../../chains/chain-errors.ts';
+import type { Block, ChainReader, Receipt, Witness } from '../../chains/chain-reader.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { FinalityTag } from '../../chains/network.ts';
 import type { RegistryDeps } from '../../chains/registry.ts';
@@ -44,7 +45,7 @@ export async function proveEvents(
     await Promise.all(known.filter(isDue).map(async (each) => ({ ...each, ...(await depths(each)) })))
   ).filter(({ isDeep, isDeepAlone }) => isDeep || isDeepAlone);
   const show = showings(
-    chain,
+    chain.reader,
     deep.map(({ event }) => event),
   );
   const proved: KnownEvent[] = [];
@@ -52,7 +53,7 @@ export async function proveEvents(
   const disputes: string[] = [];
   await Promise.all(
     deep.map(async ({ event, item, isDeep, isDeepAlone }) => {
-      const { finding, statements } = await askWitnesses(chain, (witness) => show(witness, event));
+      const { finding, statements } = await askWitnesses(chain.reader, (witness) => show(witness, event));
       memory.askAgainAtMs.delete(keyOf(event));
       if (finding.is === 'disputed') {
         disputes.push(`Transaction ${event.transactionHash} of ${item.subject}: ${describeStatements(statements)}`);
@@ -75,7 +76,7 @@ export async function proveEvents(
 function depthChecker(deps: RegistryDeps, { chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
-    const known = tagged.get(tag) ?? askHeights(chain, (witness) => witness.block(tag));
+    const known = tagged.get(tag) ?? askHeights(chain.reader, (witness) => witness.block(tag));
     tagged.set(tag, known);
     return known;
   };
@@ -102,10 +103,10 @@ const HIDDEN = 'it has the block, and the payment is not in it';
 const ELSEWHERE = 'it has another block';
 
 /** Asks each endpoint for all events at once, so that its calls share a request. */
-export function showings(chain: Chain, events: readonly StoredEvent[]) {
+export function showings(reader: ChainReader, events: readonly StoredEvent[]) {
   const asked = new Map<string, Promise<Seen>>();
   // If a single endpoint suffices, it has reported the event itself. Only its block has to be checked.
-  const needsReceipts = !(chain.network.isTrustedAlone && chain.witnesses().length === 1);
+  const needsReceipts = !(reader.network.isTrustedAlone && reader.witnesses().length === 1);
   return async (witness: Witness, event: StoredEvent): Promise<string | undefined> => {
     const seeing = asked.get(witness.name) ?? see(witness, events, needsReceipts);
     asked.set(witness.name, seeing);

@@ -1,4 +1,4 @@
-import type { ChainEvent, UnreadableLog } from '../../chains/chain.ts';
+import type { ChainEvent, UnreadableLog } from '../../chains/chain-reader.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { isItsOwnFault } from '../each-isolated.ts';
@@ -18,7 +18,7 @@ export async function readEvents(
   const { chain, network } = watcher;
   try {
     const unreadable: UnreadableLog[] = [];
-    const events = await chain.events(from, to, (log) => unreadable.push(log));
+    const events = await chain.reader.events(from, to, (log) => unreadable.push(log));
     await reportUnreadable(deps, watcher, from, unreadable);
     await clearRead(deps, watcher, events);
     return events;

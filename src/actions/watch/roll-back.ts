@@ -1,4 +1,5 @@
-import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { Block, ChainReader } from '../../chains/chain-reader.ts';
 import {
   type ChainCursor,
   deleteBlocksAbove,
@@ -31,7 +32,7 @@ const COMPARED_AT_ONCE = 16;
 export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainCursor): Promise<ChainCursor> {
   const { chain, network, lease } = watcher;
   const seen = (await listSeenBlocks(deps.db.sql, network)).filter(({ number }) => number <= cursor.blockNumber);
-  const fork = (await lastShared(chain, seen)) ?? (await belowAll(watcher, seen, cursor));
+  const fork = (await lastShared(chain.reader, seen)) ?? (await belowAll(watcher, seen, cursor));
   const isDeep = fork.number < cursor.finalNumber;
   if (isDeep) await refuseFalseReorg(watcher, cursor, seen);
   watcher.memory.heights = { agreed: undefined, alone: undefined };
@@ -113,7 +114,7 @@ async function refuseFalseReorg(
   const known = seen.find(({ number }) => number === finalNumber);
   if (known === undefined) return;
   const isGone = (block: Block | undefined) => (block === undefined ? undefined : block.hash !== known.hash);
-  const { finding, statements } = await askWitnesses(chain, async (witness) =>
+  const { finding, statements } = await askWitnesses(chain.reader, async (witness) =>
     isGone(await witness.block(finalNumber)),
   );
   const isProved = (finding.is === 'agreed' || finding.is === 'alone') && finding.value;
@@ -128,10 +129,10 @@ async function refuseFalseReorg(
 }
 
 /** The highest stored block that is still in the chain. */
-async function lastShared(chain: Chain, seen: readonly SeenBlock[]): Promise<SeenBlock | undefined> {
+async function lastShared(reader: ChainReader, seen: readonly SeenBlock[]): Promise<SeenBlock | undefined> {
   for (let start = 0; start < seen.length; start += COMPARED_AT_ONCE) {
     const some = seen.slice(start, start + COMPARED_AT_ONCE);
-    const current = await Promise.all(some.map(({ number }) => chain.block(number)));
+    const current = await Promise.all(some.map(({ number }) => reader.block(number)));
     const shared = some.find(({ hash }, index) => current[index]?.hash === hash);
     if (shared !== undefined) return shared;
   }
@@ -141,7 +142,7 @@ async function lastShared(chain: Chain, seen: readonly SeenBlock[]): Promise<See
 /** No stored block is left in the chain: reading starts again below the oldest of them. */
 async function belowAll({ chain, network }: Watcher, seen: readonly SeenBlock[], cursor: ChainCursor) {
   const lowest = seen.at(-1)?.number ?? cursor.blockNumber;
-  const block = await chain.block(Math.max(0, lowest - 1));
+  const block = await chain.reader.block(Math.max(0, lowest - 1));
   if (block === undefined) throw new ChainUnavailableError(network, 'it is shorter than the blocks already read');
   return seenBlock(block);
 }

@@ -1,5 +1,5 @@
 import type { Timers } from '../../runtime/world.ts';
-import { ContractFaultError } from '../chain.ts';
+import { ContractFaultError } from '../chain-errors.ts';
 import { EndpointFailure } from './json-rpc.ts';
 
 /** The attempts of one call at several endpoints, some of them concurrent. */

@@ -8,7 +8,8 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
-import { type Chain, SenderShortError } from '../chain.ts';
+import type { Chain } from '../chain.ts';
+import { SenderShortError } from '../chain-errors.ts';
 import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
@@ -63,9 +64,9 @@ describe('the simulation of a batch', () => {
     const network = findNetwork('eip155:31337') as Network;
     chain = createEvmChain({ world: systemWorld, network, endpoints: [{ post, close: () => {} }] });
     const sample = sampleItem('eip3009-bytes', { payer: payer.address, feeAccount: SANDBOX_ACCOUNTS.feeAccount });
-    const [action] = chain.walletActions(sample, 0n);
+    const [action] = chain.payerSide.walletActions(sample, 0n);
     const signature = await payer.signTypedData(JSON.parse(String(action?.params[1])));
-    item = { item: sample, commitment: chain.commitmentOf(sample), signature, hasCode: true };
+    item = { item: sample, commitment: chain.payerSide.commitmentOf(sample), signature, hasCode: true };
   });
   beforeEach(() => {
     calls.length = 0;
@@ -77,8 +78,8 @@ describe('the simulation of a batch', () => {
   });
 
   it('has the sender, the fees, the gas and the data of the transaction', async () => {
-    assert.deepEqual(await chain.simulate([item], { as: { from: relayer.address, fees } }), [{ is: 'paid' }]);
-    const { bytes } = await chain.signBatch(relayer, [item], { nonce: 0, fees });
+    assert.deepEqual(await chain.sender.simulate([item], { as: { from: relayer.address, fees } }), [{ is: 'paid' }]);
+    const { bytes } = await chain.sender.signBatch(relayer, [item], { nonce: 0, fees });
     const { to, data, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(bytes as Hex);
     const [call] = calls;
     assert.equal(call?.from, relayer.address);
@@ -96,7 +97,7 @@ describe('the simulation of a batch', () => {
     for (const message of [SHORT.message, ...ALSO_SHORT]) {
       failure = { ...SHORT, message };
       await assert.rejects(
-        chain.simulate([item], { as: { from: relayer.address, fees } }),
+        chain.sender.simulate([item], { as: { from: relayer.address, fees } }),
         (error) => error instanceof SenderShortError,
         message,
       );
@@ -105,14 +106,14 @@ describe('the simulation of a batch', () => {
 
   it('does not take the words of a contract for a sender without coin', async () => {
     failure = { code: 3, message: 'execution reverted: insufficient funds' };
-    const outcomes = await chain.simulate([item], { as: { from: relayer.address, fees } });
+    const outcomes = await chain.sender.simulate([item], { as: { from: relayer.address, fees } });
     assert.deepEqual(outcomes, [{ is: 'refused', reason: 'unknown' }]);
   });
 
   it('of a judgement does without the sender when the sender cannot pay for gas', async () => {
     await evm.request({ method: 'hardhat_setCode', params: [payer.address, '0x00'] });
     failure = SHORT;
-    const verdict = await chain.judge(item.item, item.signature, relayer.address);
+    const verdict = await chain.payerSide.judge(item.item, item.signature, relayer.address);
     // The code of this account says nothing, so the token takes the signature for wrong.
     assert.equal(verdict.is, 'wrong_signature');
     assert.deepEqual(

@@ -1,16 +1,10 @@
 import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from 'viem';
 import { type AuthorizedMethod, type Item, isAuthorized, ownPayment, type SignedItem } from '../../domain/item.ts';
-import {
-  type ItemOutcome,
-  type RefusalReason,
-  SenderShortError,
-  type Sending,
-  type SignedTransaction,
-  type Signer,
-  type Simulation,
-  type Slot,
-} from '../chain.ts';
+import { SenderShortError } from '../chain-errors.ts';
+import type { RefusalReason } from '../refusal-reason.ts';
+import type { ItemOutcome, Sending, SignedTransaction, Simulation, Slot } from '../sender.ts';
 import type { Signable } from '../signable.ts';
+import type { Signer } from '../signer.ts';
 import { isShort } from './broadcast.ts';
 import {
   type Batch,

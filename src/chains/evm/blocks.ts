@@ -1,5 +1,7 @@
-import { type Block, type BlockId, ChainUnavailableError, type Receipt, type TransactionState } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
+import type { Block, BlockId, Receipt } from '../chain-reader.ts';
 import type { FinalityTag } from '../network.ts';
+import type { TransactionState } from '../sender.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readBlock, readBlockId, readFields, readHash, readQuantity, toQuantity } from './rpc-values.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BroadcastOutcome } from '../chain.ts';
+import type { BroadcastOutcome } from '../sender.ts';
 import { readOutcome } from './broadcast.ts';
 
 /** Messages of known Ethereum clients. */

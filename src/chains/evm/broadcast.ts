@@ -1,5 +1,5 @@
 import { keccak256 } from 'viem';
-import type { BroadcastOutcome } from '../chain.ts';
+import type { BroadcastOutcome } from '../sender.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, readHash } from './rpc-values.ts';
 

@@ -8,7 +8,8 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
-import { type Chain, ChainUnavailableError } from '../chain.ts';
+import type { Chain } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import { COLLECTORS, type ContractRelease } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
@@ -128,7 +129,7 @@ describe('the check of a network', () => {
     };
     for (const code of ['0x', '0x60006000fd', '0xfe', '0x60406000f3']) {
       await setCode(code);
-      const { holdings, unreceivable, faults } = await chain.survey(ask);
+      const { holdings, unreceivable, faults } = await chain.payerSide.survey(ask);
       assert.deepEqual(
         holdings.map(({ asset }) => asset),
         ALL.filter((asset) => asset !== assetOf('USDC')),
@@ -147,7 +148,7 @@ describe('the check of a network', () => {
       const chain = open([current, missing]);
       const { payable, problems } = await chain.check();
       assert.deepEqual(payable, ALL);
-      assert.equal(chain.collector(), current.address);
+      assert.equal(chain.payerSide.collector(), current.address);
       assert.deepEqual(problems, [
         {
           subject: 'eip155:31337',
@@ -159,13 +160,13 @@ describe('the check of a network', () => {
     it('needs no older one where there never was one', async () => {
       const chain = open([{ ...missing, since: '2026-01-01' }, current]);
       assert.deepEqual((await chain.check()).problems, []);
-      assert.equal(chain.collector(), current.address);
+      assert.equal(chain.payerSide.collector(), current.address);
     });
 
     it('takes no other contract for it', async () => {
       const chain = open([{ ...current, codeHash: `0x${'11'.repeat(32)}` }]);
       const { payable, problems } = await chain.check();
-      assert.deepEqual([payable, chain.collector()], [[], undefined]);
+      assert.deepEqual([payable, chain.payerSide.collector()], [[], undefined]);
       assert.match(problems[0]?.message ?? '', /is not the Collector: its code is another one\.$/);
     });
   });

@@ -1,6 +1,6 @@
 import { decodeAbiParameters } from 'viem';
-import { ChainUnavailableError } from '../chain.ts';
 import type { ChainCheck, ChainProblem } from '../chain-check.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import type { ContractRelease } from '../collectors.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
 import { ethCall } from './eth-call.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { type Chain, ChainUnavailableError } from '../chain.ts';
+import type { Chain } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { type LyingServer, startLyingServer } from './lying-server.fixture.ts';
@@ -29,7 +30,7 @@ describe('a transaction in coin that one of two endpoints shows', () => {
   afterEach(() => chain.close());
 
   function shownBy(server: LyingServer): void {
-    const [action] = chain.walletActions(ITEM, 0n);
+    const [action] = chain.payerSide.walletActions(ITEM, 0n);
     const { data, ...call } = (action?.params[0] ?? {}) as Record<string, string>;
     server.answers.eth_getTransactionByHash = {
       result: { ...call, hash: HASH, input: data, blockNumber: null },
@@ -42,20 +43,20 @@ describe('a transaction in coin that one of two endpoints shows', () => {
   ] as const) {
     it(`counts, whichever it is (endpoint ${index + 1})`, async () => {
       shownBy(servers[index]);
-      assert.equal(await chain.isPaymentShown(ITEM, HASH), true);
+      assert.equal(await chain.payerSide.isPaymentShown(ITEM, HASH), true);
     });
 
     it(`counts while the other is silent (endpoint ${index + 1})`, async () => {
       shownBy(servers[index]);
       servers[other].lie = 'bad_gateway';
-      assert.equal(await chain.isPaymentShown(ITEM, HASH), true);
+      assert.equal(await chain.payerSide.isPaymentShown(ITEM, HASH), true);
     });
   }
 
   it('is looked for again when neither shows it, and unknown when neither answers', async () => {
-    assert.equal(await chain.isPaymentShown(ITEM, HASH), false);
+    assert.equal(await chain.payerSide.isPaymentShown(ITEM, HASH), false);
     for (const server of servers) server.lie = 'bad_gateway';
-    await assert.rejects(chain.isPaymentShown(ITEM, HASH), ChainUnavailableError);
+    await assert.rejects(chain.payerSide.isPaymentShown(ITEM, HASH), ChainUnavailableError);
   });
 
   it('does not count when it is another one, or makes a contract', async () => {
@@ -64,9 +65,13 @@ describe('a transaction in coin that one of two endpoints shows', () => {
     const { result } = first.answers.eth_getTransactionByHash as { result: Record<string, unknown> };
     for (const wrong of [{ from: `0x${'11'.repeat(20)}` }, { to: null }, { value: '0x1' }, { input: '0x' }]) {
       first.answers.eth_getTransactionByHash = { result: { ...result, ...wrong } };
-      assert.equal(await chain.isPaymentShown(ITEM, HASH), false, JSON.stringify(wrong));
+      assert.equal(await chain.payerSide.isPaymentShown(ITEM, HASH), false, JSON.stringify(wrong));
     }
     first.answers.eth_getTransactionByHash = { result: { ...result, hash: `0x${'cd'.repeat(32)}` } };
-    assert.equal(await chain.isPaymentShown(ITEM, HASH), false, 'an answer about another transaction is no answer');
+    assert.equal(
+      await chain.payerSide.isPaymentShown(ITEM, HASH),
+      false,
+      'an answer about another transaction is no answer',
+    );
   });
 });

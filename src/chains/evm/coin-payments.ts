@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import { ChainUnavailableError } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import { findTransaction } from './blocks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';

@@ -1,5 +1,6 @@
-import { checksumAddress, isSameAddress } from '../../domain/caip.ts';
-import type { Chain, ChainEvent } from '../chain.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
+import type { ChainEvent, ChainReader } from '../chain-reader.ts';
 import {
   COLLECTOR_TOPICS,
   decodeCollectorLog,
@@ -24,7 +25,7 @@ const MAX_CACHED = 5_000;
 export function createEventReader(
   { world, network, collectors, depositContracts }: EvmContext,
   { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
-): Chain['events'] {
+): ChainReader['events'] {
   const filter = {
     address: [...collectors, ...depositContracts].map(({ address }) => address.toLowerCase()),
     topics: [[...COLLECTOR_TOPICS, ...DEPOSIT_TOPICS]],
@@ -35,12 +36,12 @@ export function createEventReader(
 
 /** True if a log has the address and topic of an event of our contracts. */
 export function isOurLog(
-  { collectors, depositContracts }: EvmContext,
+  { network, collectors, depositContracts }: EvmContext,
   { address: of, topics }: Record<string, unknown>,
 ): boolean {
   const [topic] = Array.isArray(topics) ? topics : [];
   const isBy = (releases: EvmContext['collectors']) =>
-    typeof of === 'string' && releases.some(({ address }) => isSameAddress(address, of));
+    typeof of === 'string' && releases.some(({ address }) => isSameAddress(network.chainId, address, of));
   return DEPOSIT_TOPICS.includes(topic) ? isBy(depositContracts) : COLLECTOR_TOPICS.includes(topic) && isBy(collectors);
 }
 

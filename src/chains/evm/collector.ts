@@ -12,7 +12,7 @@ import {
   toFunctionSelector,
 } from 'viem';
 import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
-import type { RefusalReason } from '../chain.ts';
+import type { RefusalReason } from '../refusal-reason.ts';
 import { addressIn, fixed, indexedWord, uintIn, wordsIn } from './words.ts';
 
 /**

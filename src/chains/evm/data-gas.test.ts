@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseTransaction } from 'viem';
 import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { ChainUnavailableError } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
@@ -32,7 +32,7 @@ describe('gas where it also pays for data', () => {
   it('is added to the limit, with room for the price to move', async () => {
     const endpoints = [node(`0x${word(40_000)}${word(1)}${word(2)}`)];
     const chain = createEvmChain({ world: systemWorld, network, endpoints });
-    const { gasLimit, bytes } = await chain.signNothing(signer, slot);
+    const { gasLimit, bytes } = await chain.sender.signNothing(signer, slot);
     assert.equal(gasLimit, 21_000n + 60_000n);
     assert.equal(parseTransaction(bytes as `0x${string}`).gas, gasLimit);
     chain.close();
@@ -41,14 +41,14 @@ describe('gas where it also pays for data', () => {
   it('is bounded, whatever the node says', async () => {
     const endpoints = [node(`0x${word(2 ** 50)}${word(1)}${word(2)}`)];
     const chain = createEvmChain({ world: systemWorld, network, endpoints });
-    const { gasLimit } = await chain.signNothing(signer, slot);
+    const { gasLimit } = await chain.sender.signNothing(signer, slot);
     assert.equal(gasLimit, 21_000n + 50_000_000n);
     chain.close();
   });
 
   it('is not guessed when the node gives no answer', async () => {
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [node('0x')] });
-    await assert.rejects(chain.signNothing(signer, slot), ChainUnavailableError);
+    await assert.rejects(chain.sender.signNothing(signer, slot), ChainUnavailableError);
     chain.close();
   });
 });

@@ -1,5 +1,5 @@
 import { decodeAbiParameters, encodeFunctionData, parseAbi } from 'viem';
-import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
+import { ChainUnavailableError, ContractFaultError } from '../chain-errors.ts';
 import { ethRead } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';

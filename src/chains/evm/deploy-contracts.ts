@@ -1,7 +1,7 @@
 import type { Log, World } from '../../runtime/world.ts';
-import type { Signer } from '../chain.ts';
 import { COLLECTORS } from '../collectors.ts';
 import type { Network } from '../network.ts';
+import type { Signer } from '../signer.ts';
 import { sign } from './batches.ts';
 import { broadcastCall, isShort } from './broadcast.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';

@@ -1,6 +1,7 @@
 import { keccak256 } from 'viem';
 import { coinText } from '../amount-text.ts';
-import type { BroadcastOutcome, Signer } from '../chain.ts';
+import type { BroadcastOutcome } from '../sender.ts';
+import type { Signer } from '../signer.ts';
 import { sign } from './batches.ts';
 import { broadcastCall, readOutcome } from './broadcast.ts';
 import { CREATE2_DEPLOYER } from './collector.ts';

@@ -8,7 +8,7 @@ import {
   toEventSelector,
 } from 'viem';
 import artifact from '../../../contracts/artifacts/Deposits.json' with { type: 'json' };
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { AuthorizedMethod } from '../../domain/item.ts';
 import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.ts';
 import { address, addressIn, bytes32, fixed, indexedWord, keccak, uint, uintIn, wordsIn } from './words.ts';

@@ -1,6 +1,6 @@
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
-import { ContractFaultError } from '../chain.ts';
+import { ContractFaultError } from '../chain-errors.ts';
 import { createBreaker } from './breaker.ts';
 import { createCallBudget } from './call-budget.ts';
 import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';

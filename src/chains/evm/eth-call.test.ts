@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
+import { ChainUnavailableError, ContractFaultError } from '../chain-errors.ts';
 import { ethCall, ethRead, readRevert } from './eth-call.ts';
 import { createRpc } from './rpc.ts';
 import { readWord } from './rpc-values.ts';

@@ -1,4 +1,4 @@
-import { ContractFaultError } from '../chain.ts';
+import { ContractFaultError } from '../chain-errors.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, isObject, readData, toQuantity } from './rpc-values.ts';
 

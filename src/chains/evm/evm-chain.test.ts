@@ -8,8 +8,9 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import { createLocalEvm, type LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
-import { type Chain, ChainUnavailableError } from '../chain.ts';
+import type { Chain } from '../chain.ts';
 import type { ChainProblem } from '../chain-check.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
@@ -60,9 +61,9 @@ describe('an EVM chain', () => {
   });
 
   async function signed(item: Item, by: PrivateKeyAccount = payer): Promise<SignedItem> {
-    const action = chain.walletActions(item, 2n ** 255n).at(-1);
+    const action = chain.payerSide.walletActions(item, 2n ** 255n).at(-1);
     const signature = await by.signTypedData(JSON.parse(String(action?.params[1])));
-    return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+    return { item, commitment: chain.payerSide.commitmentOf(item), signature, hasCode: false };
   }
 
   const itemOf = (method: PayMethod, fields: Partial<Item> = {}) =>
@@ -79,20 +80,20 @@ describe('an EVM chain', () => {
     const bytes = await account.signTransaction({
       type: 'eip1559',
       chainId: 31337,
-      nonce: await chain.minedNonce(account.address),
+      nonce: await chain.sender.minedNonce(account.address),
       gas: 500_000n,
       maxFeePerGas: 20_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
       ...(call as object),
     } as never);
-    assert.equal(await chain.broadcast(bytes), 'accepted');
+    assert.equal(await chain.sender.broadcast(bytes), 'accepted');
     await evm.mine();
   }
 
   async function relay(batch: readonly SignedItem[]): Promise<string> {
-    const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
-    const { bytes, hash } = await chain.signBatch(relayer, batch, slot);
-    assert.equal(await chain.broadcast(bytes), 'accepted');
+    const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
+    const { bytes, hash } = await chain.sender.signBatch(relayer, batch, slot);
+    assert.equal(await chain.sender.broadcast(bytes), 'accepted');
     await evm.mine();
     return hash;
   }
@@ -128,14 +129,14 @@ describe('an EVM chain', () => {
         [itemOf(method), itemOf(method, { fee: 0n }), itemOf(method)].map((item) => signed(item)),
       );
       for (const { item, signature } of batch) {
-        assert.partialDeepStrictEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
+        assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signature), { is: 'good', hasCode: false });
       }
-      assert.deepEqual(await chain.simulate(batch), [{ is: 'paid' }, { is: 'paid' }, { is: 'paid' }]);
+      assert.deepEqual(await chain.sender.simulate(batch), [{ is: 'paid' }, { is: 'paid' }, { is: 'paid' }]);
 
       const hash = await relay(batch);
-      const found = await chain.findTransaction(hash);
+      const found = await chain.sender.findTransaction(hash);
       assert.ok(found.is === 'mined' && !found.isReverted);
-      const events = await chain.events(found.block.number, found.block.number);
+      const events = await chain.reader.events(found.block.number, found.block.number);
       assert.deepEqual(
         events.map((event) => ({ ...event, block: event.block.hash })),
         batch.map(({ item, commitment }, index) => ({
@@ -161,11 +162,11 @@ describe('an EVM chain', () => {
 
       const [first] = batch;
       assert.ok(first);
-      assert.equal(await chain.isUsed(first.item, first.commitment), true);
-      assert.equal(await chain.isUsed(first.item, first.commitment, found.block.number - 1), false);
-      assert.deepEqual(await chain.judge(first.item, first.signature), { is: 'used' });
-      assert.deepEqual(await chain.simulate([first]), [{ is: 'refused', reason: 'used' }]);
-      assert.deepEqual(await chain.simulate([first], { atBlock: found.block.number - 1 }), [{ is: 'paid' }]);
+      assert.equal(await chain.reader.isUsed(first.item, first.commitment), true);
+      assert.equal(await chain.reader.isUsed(first.item, first.commitment, found.block.number - 1), false);
+      assert.deepEqual(await chain.payerSide.judge(first.item, first.signature), { is: 'used' });
+      assert.deepEqual(await chain.sender.simulate([first]), [{ is: 'refused', reason: 'used' }]);
+      assert.deepEqual(await chain.sender.simulate([first], { atBlock: found.block.number - 1 }), [{ is: 'paid' }]);
     });
 
     it(`judges signatures of ${method} items`, async () => {
@@ -191,7 +192,7 @@ describe('an EVM chain', () => {
         ['wrapped as ERC-6492', `0x${'00'.repeat(96)}${signature.slice(2)}${'6492'.repeat(16)}`, 'malformed_signature'],
         ['that is none', 'hello', 'malformed_signature'],
       ];
-      for (const [name, text, is] of table) assert.equal((await chain.judge(item, text)).is, is, name);
+      for (const [name, text, is] of table) assert.equal((await chain.payerSide.judge(item, text)).is, is, name);
     });
   }
 
@@ -199,7 +200,7 @@ describe('an EVM chain', () => {
     const item = itemOf('permit2');
     const { signature } = await signed(item);
     requests.length = 0;
-    await chain.judge(item, signature);
+    await chain.payerSide.judge(item, signature);
     assert.equal(requests.length, 1);
   });
 
@@ -208,14 +209,14 @@ describe('an EVM chain', () => {
       const good = await signed(itemOf(method));
       const v = (Number.parseInt(good.signature.slice(130), 16) - 27).toString(16).padStart(2, '0');
       const batch = [{ ...good, signature: good.signature.slice(0, 130) + v }];
-      assert.deepEqual(await chain.simulate(batch), [{ is: 'paid' }], method);
+      assert.deepEqual(await chain.sender.simulate(batch), [{ is: 'paid' }], method);
     }
   });
 
   it('sees short balances and allowances', async () => {
     const poor = privateKeyToAccount(generatePrivateKey());
     const item = itemOf('eip3009-vrs', { payer: poor.address });
-    assert.deepEqual(await chain.judge(item, (await signed(item, poor)).signature), { is: 'short_balance' });
+    assert.deepEqual(await chain.payerSide.judge(item, (await signed(item, poor)).signature), { is: 'short_balance' });
 
     const unapproved = privateKeyToAccount(generatePrivateKey());
     const data = encodeFunctionData({
@@ -224,7 +225,7 @@ describe('an EVM chain', () => {
     });
     await sendFrom(payer, { to: SANDBOX_TOKENS.USDT, data });
     const permit = itemOf('permit2', { payer: unapproved.address });
-    assert.deepEqual(await chain.judge(permit, (await signed(permit, unapproved)).signature), {
+    assert.deepEqual(await chain.payerSide.judge(permit, (await signed(permit, unapproved)).signature), {
       is: 'short_allowance',
     });
   });
@@ -232,12 +233,16 @@ describe('an EVM chain', () => {
   it('refuses one item of a batch without the others', async () => {
     const good = await signed(itemOf('eip3009-vrs'));
     const other = itemOf('eip3009-vrs');
-    const bad = { ...(await signed(itemOf('eip3009-vrs'))), item: other, commitment: chain.commitmentOf(other) };
+    const bad = {
+      ...(await signed(itemOf('eip3009-vrs'))),
+      item: other,
+      commitment: chain.payerSide.commitmentOf(other),
+    };
     const outcomes = [{ is: 'paid' }, { is: 'refused', reason: 'wrong_signature' }];
-    assert.deepEqual(await chain.simulate([good, bad]), outcomes);
-    const found = await chain.findTransaction(await relay([good, bad]));
+    assert.deepEqual(await chain.sender.simulate([good, bad]), outcomes);
+    const found = await chain.sender.findTransaction(await relay([good, bad]));
     assert.ok(found.is === 'mined');
-    const events = await chain.events(found.block.number, found.block.number);
+    const events = await chain.reader.events(found.block.number, found.block.number);
     assert.deepEqual(
       events.map(({ type, commitment }) => [type, commitment]),
       [
@@ -251,7 +256,7 @@ describe('an EVM chain', () => {
     const nobody = privateKeyToAccount(generatePrivateKey()).address;
     const assets = (await chain.check()).payable.map((asset) => ({ asset, recipient: SANDBOX_ACCOUNTS.merchant }));
     requests.length = 0;
-    const { holdings, unreceivable } = await chain.survey({
+    const { holdings, unreceivable } = await chain.payerSide.survey({
       payers: [payer.address, nobody],
       assets,
       timeoutMs: 2_000,
@@ -270,12 +275,12 @@ describe('an EVM chain', () => {
     const outcast = privateKeyToAccount(generatePrivateKey()).address;
     const asset = itemOf('eip3009-vrs').asset;
     const ask = (from: string, recipient: string) =>
-      chain.survey({ payers: [from], assets: [{ asset, recipient }], timeoutMs: 2_000 });
+      chain.payerSide.survey({ payers: [from], assets: [{ asset, recipient }], timeoutMs: 2_000 });
     await govern('blacklist', outcast);
     assert.equal((await ask(outcast, SANDBOX_ACCOUNTS.merchant)).holdings[0]?.isRefused, true);
     assert.deepEqual((await ask(payer.address, outcast)).unreceivable, [asset]);
     const toOutcast = await signed(itemOf('eip3009-vrs', { recipient: outcast }));
-    assert.deepEqual(await chain.simulate([toOutcast]), [{ is: 'refused', reason: 'recipient_blacklisted' }]);
+    assert.deepEqual(await chain.sender.simulate([toOutcast]), [{ is: 'refused', reason: 'recipient_blacklisted' }]);
     await govern('pause');
     assert.deepEqual((await ask(payer.address, SANDBOX_ACCOUNTS.merchant)).unreceivable, [asset]);
     await govern('unpause');
@@ -290,69 +295,72 @@ describe('an EVM chain', () => {
     await sendFrom(minter, { to: SANDBOX_TOKENS.EURC, data: mint });
     const item = itemOf('eip3009-bytes', { payer: wallet.address });
     const { signature } = await signed(item, wallet);
-    assert.partialDeepStrictEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
+    assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signature), { is: 'good', hasCode: false });
 
     // Answers 0x1626ba7e, which means yes, to whatever it is asked; then reverts at whatever it is asked.
     await evm.request({ method: 'hardhat_setCode', params: [wallet.address, '0x631626ba7e60e01b60005260206000f3'] });
-    assert.partialDeepStrictEqual(await chain.judge(item, '0x1234'), { is: 'good', hasCode: true });
-    assert.deepEqual(await chain.judge(item, `0x12${'6492'.repeat(16)}`), { is: 'malformed_signature' });
+    assert.partialDeepStrictEqual(await chain.payerSide.judge(item, '0x1234'), { is: 'good', hasCode: true });
+    assert.deepEqual(await chain.payerSide.judge(item, `0x12${'6492'.repeat(16)}`), { is: 'malformed_signature' });
     await evm.request({ method: 'hardhat_setCode', params: [wallet.address, '0x60006000fd'] });
-    assert.deepEqual(await chain.judge(item, signature), { is: 'wrong_signature' });
+    assert.deepEqual(await chain.payerSide.judge(item, signature), { is: 'wrong_signature' });
   });
 
   it('derives the outcome of a broadcast from the client’s message', async () => {
-    const nonce = await chain.minedNonce(relayer.address);
-    const fees = await chain.suggestFees();
-    const { bytes, hash } = await chain.signNothing(relayer, { nonce, fees });
-    assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
-    assert.equal(await chain.broadcast(bytes), 'accepted');
-    assert.deepEqual(await chain.findTransaction(hash), { is: 'pending' });
-    assert.equal(await chain.broadcast(bytes), 'known');
-    const cheaper = await chain.signNothing(relayer, { nonce, fees: { max: fees.max, tip: fees.tip - 1n } });
-    assert.equal(await chain.broadcast(cheaper.bytes), 'underpriced');
+    const nonce = await chain.sender.minedNonce(relayer.address);
+    const fees = await chain.sender.suggestFees();
+    const { bytes, hash } = await chain.sender.signNothing(relayer, { nonce, fees });
+    assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
+    assert.equal(await chain.sender.broadcast(bytes), 'accepted');
+    assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'pending' });
+    assert.equal(await chain.sender.broadcast(bytes), 'known');
+    const cheaper = await chain.sender.signNothing(relayer, { nonce, fees: { max: fees.max, tip: fees.tip - 1n } });
+    assert.equal(await chain.sender.broadcast(cheaper.bytes), 'underpriced');
     await evm.mine();
-    assert.equal((await chain.findTransaction(hash)).is, 'mined');
-    const late = await chain.signNothing(relayer, { nonce, fees: { max: fees.max * 2n, tip: fees.tip * 2n } });
-    assert.equal(await chain.broadcast(late.bytes), 'nonce_too_low');
+    assert.equal((await chain.sender.findTransaction(hash)).is, 'mined');
+    const late = await chain.sender.signNothing(relayer, { nonce, fees: { max: fees.max * 2n, tip: fees.tip * 2n } });
+    assert.equal(await chain.sender.broadcast(late.bytes), 'nonce_too_low');
     const poor = createLocalSigner(generatePrivateKey());
-    assert.equal(await chain.broadcast((await chain.signNothing(poor, { nonce: 0, fees })).bytes), 'short_balance');
+    assert.equal(
+      await chain.sender.broadcast((await chain.sender.signNothing(poor, { nonce: 0, fees })).bytes),
+      'short_balance',
+    );
   });
 
   it('reports payments in native coin', async () => {
     const item = itemOf('native', { amount: 1_000_000n, recipient: privateKeyToAccount(generatePrivateKey()).address });
-    const [action] = chain.walletActions(item, 0n);
+    const [action] = chain.payerSide.walletActions(item, 0n);
     assert.ok(action);
     const { to, data, value } = action.params[0] as { to: string; data: string; value: string };
-    assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), false);
+    assert.equal(await chain.reader.isUsed(item, chain.payerSide.commitmentOf(item)), false);
     await sendFrom(payer, { to, data, value: BigInt(value) });
-    const head = await chain.head();
-    const [event] = await chain.events(head.number, head.number);
+    const head = await chain.reader.head();
+    const [event] = await chain.reader.events(head.number, head.number);
     assert.ok(event?.type === 'paid');
-    assert.equal(event.commitment, chain.commitmentOf(item));
+    assert.equal(event.commitment, chain.payerSide.commitmentOf(item));
     assert.equal(event.asset, 'eip155:31337/slip44:60');
-    assert.equal(await chain.balance(item.recipient), item.amount - item.fee);
-    assert.equal(await chain.isUsed(item, event.commitment), true);
+    assert.equal(await chain.reader.balance(item.recipient), item.amount - item.fee);
+    assert.equal(await chain.reader.isUsed(item, event.commitment), true);
   });
 
   it('knows blocks by their height, and where the chain ends', async () => {
-    const head = await chain.head();
-    assert.deepEqual(await chain.block(head.number), head);
-    assert.equal((await chain.block(head.number - 1))?.hash, head.parentHash);
-    assert.equal(await chain.block(head.number + 1), undefined);
+    const head = await chain.reader.head();
+    assert.deepEqual(await chain.reader.block(head.number), head);
+    assert.equal((await chain.reader.block(head.number - 1))?.hash, head.parentHash);
+    assert.equal(await chain.reader.block(head.number + 1), undefined);
     await evm.reorg(1);
-    const other = await chain.block(head.number);
+    const other = await chain.reader.block(head.number);
     assert.notEqual(other?.hash, head.hash);
   });
 
   it('never takes silence about blocks it has not seen for silence of the Collector', async () => {
-    const head = await chain.head();
-    await assert.rejects(chain.events(head.number, head.number + 5), ChainUnavailableError);
+    const head = await chain.reader.head();
+    await assert.rejects(chain.reader.events(head.number, head.number + 5), ChainUnavailableError);
   });
 
   it('asks for fewer blocks when a provider refuses so many', async () => {
     const whole = createEvmChain({ world: systemWorld, network, endpoints: [transport(() => evm)] });
-    const head = await whole.head();
-    const all = await whole.events(0, head.number);
+    const head = await whole.reader.head();
+    const all = await whole.reader.events(0, head.number);
     assert.ok(all.length > 10);
     const stingy: Transport = {
       post: async (body) => {
@@ -372,16 +380,16 @@ describe('an EVM chain', () => {
       close: () => {},
     };
     const chunked = createEvmChain({ world: systemWorld, network, endpoints: [stingy] });
-    assert.deepEqual(await chunked.events(0, head.number), all);
+    assert.deepEqual(await chunked.reader.events(0, head.number), all);
     whole.close();
     chunked.close();
   });
 
   it('suggests fees that a block takes, and none beyond reason', async () => {
-    const fees = await chain.suggestFees();
+    const fees = await chain.sender.suggestFees();
     assert.ok(fees.tip > 0n && fees.max > fees.tip);
     rewrite = (text) => text.replaceAll(/"0x[0-9a-f]{6,16}"(?=,|\])/g, `"0x${'f'.repeat(30)}"`);
-    const absurd = await chain.suggestFees().finally(() => {
+    const absurd = await chain.sender.suggestFees().finally(() => {
       rewrite = (text) => text;
     });
     assert.ok(absurd.max > fees.max && absurd.max < 10n ** 14n && absurd.tip < 10n ** 13n);
@@ -400,31 +408,34 @@ describe('an EVM chain', () => {
       },
     };
     const broken = createEvmChain({ world: systemWorld, network, endpoints: [afterwards] });
-    const slot = async () => ({ nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() });
-    const first = await chain.signNothing(relayer, await slot());
-    await assert.rejects(broken.broadcast(first.bytes), ChainUnavailableError);
-    assert.deepEqual(await chain.findTransaction(first.hash), { is: 'pending' });
+    const slot = async () => ({
+      nonce: await chain.sender.minedNonce(relayer.address),
+      fees: await chain.sender.suggestFees(),
+    });
+    const first = await chain.sender.signNothing(relayer, await slot());
+    await assert.rejects(broken.sender.broadcast(first.bytes), ChainUnavailableError);
+    assert.deepEqual(await chain.sender.findTransaction(first.hash), { is: 'pending' });
     await evm.mine();
     broken.close();
 
     failures = 1;
     const flaky = createEvmChain({ world: systemWorld, network, endpoints: [afterwards] });
-    const second = await chain.signNothing(relayer, await slot());
-    assert.equal(await flaky.broadcast(second.bytes), 'known');
+    const second = await chain.sender.signNothing(relayer, await slot());
+    assert.equal(await flaky.sender.broadcast(second.bytes), 'known');
     await evm.mine();
     flaky.close();
   });
 
   it('lets each endpoint testify for itself, also one that is silent, lags behind or is contradicted', async () => {
-    const head = await chain.head();
+    const head = await chain.reader.head();
     const other = `0x${'77'.repeat(32)}`;
     let answer = (text: string) => ({ status: 200, text });
     let nowMs = head.timestampS * 1000;
     const world = { ...systemWorld, clock: { nowMs: () => nowMs } };
     const second: Transport = { post: async (body) => answer(await evm.rpc(body)), close: () => {} };
     const both = createEvmChain({ world, network, endpoints: [second, transport(() => evm)] });
-    const names = () => both.witnesses().map(({ name }) => name);
-    const [first, honest] = both.witnesses();
+    const names = () => both.reader.witnesses().map(({ name }) => name);
+    const [first, honest] = both.reader.witnesses();
     assert.ok(first && honest);
     answer = (text) => ({ status: 200, text: text.replaceAll(head.hash, other) });
     assert.deepEqual([(await first.head()).hash, (await honest.head()).hash], [other, head.hash]);
@@ -449,7 +460,10 @@ describe('an EVM chain', () => {
     };
     const slow = createEvmChain({ world: systemWorld, network, endpoints: [silent] });
     const assets = [{ asset: itemOf('native').asset, recipient: SANDBOX_ACCOUNTS.merchant }];
-    await assert.rejects(slow.survey({ payers: [payer.address], assets, timeoutMs: 50 }), ChainUnavailableError);
+    await assert.rejects(
+      slow.payerSide.survey({ payers: [payer.address], assets, timeoutMs: 50 }),
+      ChainUnavailableError,
+    );
     slow.close();
   });
 

@@ -1,8 +1,11 @@
 import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
-import type { Chain, Witness } from '../chain.ts';
+import type { Chain } from '../chain.ts';
+import type { ChainReader, Witness } from '../chain-reader.ts';
 import { COLLECTORS, type ContractRelease, releaseFor } from '../collectors.ts';
 import type { Network } from '../network.ts';
+import type { PayerSide } from '../payer-side.ts';
+import type { Sender } from '../sender.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
@@ -16,6 +19,7 @@ import { suggestFees } from './fees.ts';
 import { createTransferReaders, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
+import { raiseFees } from './raise-fees.ts';
 import { createRpc } from './rpc.ts';
 import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
@@ -67,16 +71,63 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const decode = createEventDecoder(context);
   const witnesses = new Map(rpc.endpoints.map((endpoint) => [endpoint, createWitness(context, endpoint, decode)]));
 
+  const reader: ChainReader = {
+    network,
+    head: () => rpc.call(headCall()),
+    block: (number) => findBlock(context, number),
+    events: createEventReader(context, { call: rpc.call, decode }),
+    ...createTransferReaders(context, rpc.call),
+    coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
+    coinTransfer: (hash) => findCoinTransfer(context, hash),
+    sentTransaction: (hash) => findSent(context, hash),
+    sentTransactions: (accounts, block) => listSent(context, accounts, block),
+    balance: (account, atBlock) => rpc.call(coinBalanceCall(account, atBlock)),
+    holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.termsOf(asset), account, atBlock)),
+    isUsed: async (item, commitment, atBlock) =>
+      rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+    witnesses: () => rpc.inOrder().map((endpoint) => witnesses.get(endpoint) as Witness),
+  };
+
+  const payerSide: PayerSide = {
+    network,
+    collector,
+    depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
+    commitmentOf,
+    sealedTerms: (item) => sealedTerms(item, chainId),
+    depositAddressOf,
+    walletActions: (item, allowance) =>
+      walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
+    survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),
+    judge: (item, signature, sender) => judge(context, { item, commitment: commitmentOf(item), signature, sender }),
+    isPaymentShown: (item, hash) => isPaymentShown(context, item, hash),
+  };
+
+  const sender: Sender = {
+    network,
+    simulate: (batch, how) => simulate(context, batch, how),
+    signItem: (signer, item) =>
+      signItem(signer, item, { terms: context.termsOf(item.asset), chainId, commitment: commitmentOf(item) }),
+    maxBatchItems,
+    minedNonce: (signer) => rpc.call(nonceCall(signer)),
+    suggestFees: () => suggestFees(context),
+    raiseFees,
+    signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
+    signNothing: (signer, slot) => signNothing(context, signer, slot),
+    broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
+    findTransaction: (hash) => findTransaction(context, hash),
+  };
+
   return {
     network,
+    reader,
+    payerSide,
+    sender,
     check: async () => {
       const found = await check(context);
       deployed = found.collectors;
       depositContracts = found.depositContracts;
       return found;
     },
-    collector,
-    depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
     health: () => ({
       endpoints: rpc.endpoints.length,
       endpointsUp: rpc.endpoints.filter(isUp).length,
@@ -87,44 +138,6 @@ export function createEvmChain(input: EvmChainInput): Chain {
         trouble: endpoint.trouble(),
       })),
     }),
-
-    commitmentOf,
-    sealedTerms: (item) => sealedTerms(item, chainId),
-    depositAddressOf,
-    walletActions: (item, allowance) =>
-      walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
-
-    survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),
-    judge: (item, signature, sender) => judge(context, { item, commitment: commitmentOf(item), signature, sender }),
-
-    simulate: (batch, how) => simulate(context, batch, how),
-    isUsed: async (item, commitment, atBlock) =>
-      rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
-
-    signItem: (signer, item) =>
-      signItem(signer, item, { terms: context.termsOf(item.asset), chainId, commitment: commitmentOf(item) }),
-
-    maxBatchItems,
-    minedNonce: (signer) => rpc.call(nonceCall(signer)),
-    balance: (account, atBlock) => rpc.call(coinBalanceCall(account, atBlock)),
-    holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.termsOf(asset), account, atBlock)),
-    suggestFees: () => suggestFees(context),
-    signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
-    signNothing: (signer, slot) => signNothing(context, signer, slot),
-    broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
-    findTransaction: (hash) => findTransaction(context, hash),
-    isPaymentShown: (item, hash) => isPaymentShown(context, item, hash),
-
-    head: () => rpc.call(headCall()),
-    block: (number) => findBlock(context, number),
-    events: createEventReader(context, { call: rpc.call, decode }),
-    ...createTransferReaders(context, rpc.call),
-    coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
-    coinTransfer: (hash) => findCoinTransfer(context, hash),
-    sentTransaction: (hash) => findSent(context, hash),
-    sentTransactions: (accounts, block) => listSent(context, accounts, block),
-    witnesses: () => rpc.inOrder().map((endpoint) => witnesses.get(endpoint) as Witness),
-
     close: () => {
       rpc.close();
       surveyRpc.close();

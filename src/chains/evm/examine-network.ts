@@ -1,5 +1,5 @@
 import type { World } from '../../runtime/world.ts';
-import { ChainUnavailableError } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { BlockTime, ExaminedNetwork, Found } from '../examined.ts';
 import type { FinalityTag } from '../network.ts';

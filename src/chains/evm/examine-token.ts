@@ -1,5 +1,5 @@
 import { decodeAbiParameters } from 'viem';
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { World } from '../../runtime/world.ts';
 import type { ExaminedDomain, ExaminedToken, Found } from '../examined.ts';
 import type { Blacklist } from '../network.ts';

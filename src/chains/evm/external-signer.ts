@@ -1,16 +1,11 @@
 import { paymentIdOf } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Timers } from '../../runtime/world.ts';
-import type { Signer } from '../chain.ts';
+import type { ExternalSignerInput } from '../family.ts';
 import { type Signable, SignerRefusedError } from '../signable.ts';
+import type { Signer } from '../signer.ts';
 import { shownSubject } from './item-terms.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
-
-export interface ExternalSignerInput {
-  readonly timers: Timers;
-  readonly url: string;
-  readonly address: string;
-}
 
 /** The signer failed. The message contains neither text from the signer nor its URL. */
 export class SignerError extends Error {

@@ -1,4 +1,5 @@
-import { type Fees, unlessUnavailable } from '../chain.ts';
+import { unlessUnavailable } from '../chain-errors.ts';
+import type { Fees } from '../sender.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';

@@ -1,5 +1,5 @@
-import { checksumAddress } from '../../domain/caip.ts';
-import type { Chain, Incoming } from '../chain.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import type { ChainReader, Incoming } from '../chain-reader.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
@@ -18,12 +18,12 @@ const MAX_NAMED = 500;
 export function createTransferReaders(
   context: EvmContext,
   call: Rpc['call'],
-): { readonly incoming: Chain['incoming']; readonly touching: Chain['touching'] } {
+): { readonly incoming: ChainReader['incoming']; readonly touching: ChainReader['touching'] } {
   const byToken = tokensOf(context);
   const readLogs = createLogReader({ ...context, call }, transferDecoder(byToken));
   const read = async (
     sides: readonly ('from' | 'to')[],
-    ...[accounts, fromBlock, toBlock, onUnreadable]: Parameters<Chain['incoming']>
+    ...[accounts, fromBlock, toBlock, onUnreadable]: Parameters<ChainReader['incoming']>
   ): Promise<readonly Incoming[]> => {
     if (accounts.size === 0 || byToken.size === 0) return [];
     const named =

@@ -1,5 +1,7 @@
 import { type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
-import { ChainUnavailableError, type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
+import { ChainUnavailableError, SenderShortError } from '../chain-errors.ts';
+import type { Verdict } from '../payer-side.ts';
+import type { ItemOutcome } from '../sender.ts';
 import { simulate } from './batches.ts';
 import { ethCall, unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';

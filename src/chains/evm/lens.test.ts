@@ -4,7 +4,7 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
-import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
+import { ChainUnavailableError, ContractFaultError } from '../chain-errors.ts';
 import { ethCall, ethRead } from './eth-call.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { createLens, type Lens } from './lens.ts';

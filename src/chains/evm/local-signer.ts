@@ -1,5 +1,5 @@
-import { checksumAddress } from '../../domain/caip.ts';
-import type { Signer } from '../chain.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import type { Signer } from '../signer.ts';
 import { addressOf } from './key-signature.ts';
 import { secp256k1 } from './secp256k1.ts';
 

@@ -76,7 +76,7 @@ describe('reading logs', () => {
   for (const [client, code, message] of BEHIND) {
     it(`asks for as many blocks again when the endpoint has not seen all of them (${client}: ${message})`, async () => {
       errorFor = () => (asked.length === 1 ? { code, message } : undefined);
-      await chain.events(1, BLOCKS);
+      await chain.reader.events(1, BLOCKS);
       assert.deepEqual(asked, [BLOCKS, BLOCKS]);
     });
   }
@@ -84,14 +84,14 @@ describe('reading logs', () => {
   for (const [code, message] of TOO_MANY) {
     it(`asks for fewer blocks when the provider refuses so many (${message})`, async () => {
       errorFor = (blocks) => (blocks > 3 ? { code, message } : undefined);
-      await chain.events(1, BLOCKS);
+      await chain.reader.events(1, BLOCKS);
       assert.deepEqual(asked, [12, 6, 3, 3, 3, 3]);
     });
   }
 
   it('remembers the limit of a provider for ten minutes, and not for ever', async () => {
     errorFor = (blocks) => (blocks > 3 ? { code: -32_005, message: 'block range is too large' } : undefined);
-    await chain.events(1, BLOCKS);
+    await chain.reader.events(1, BLOCKS);
     errorFor = () => undefined;
     for (const [minutes, expected] of [
       [9, [3, 3, 3, 3]],
@@ -99,7 +99,7 @@ describe('reading logs', () => {
     ] as const) {
       aheadMs = minutes * 60_000;
       asked = [];
-      await chain.events(1, BLOCKS);
+      await chain.reader.events(1, BLOCKS);
       assert.deepEqual(asked, expected);
     }
   });

@@ -1,5 +1,6 @@
 import type { World } from '../../runtime/world.ts';
-import { type BlockId, ChainUnavailableError, type OnUnreadable, type UnreadableLog } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
+import type { BlockId, OnUnreadable, UnreadableLog } from '../chain-reader.ts';
 import type { Network } from '../network.ts';
 import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './json-rpc.ts';
 import type { Rpc } from './rpc.ts';

@@ -1,4 +1,4 @@
-import type { Block, BlockId } from '../chain.ts';
+import type { Block, BlockId } from '../chain-reader.ts';
 
 /** Readers of values in nodes' answers. Each reader throws when the value has the wrong form. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../test/until.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { ChainUnavailableError, UnreadableAnswerError } from '../chain.ts';
+import { ChainUnavailableError, UnreadableAnswerError } from '../chain-errors.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { type Lie, type LyingServer, startLyingServer } from './lying-server.fixture.ts';
 import { createRpc, type Rpc, type RpcInput } from './rpc.ts';

@@ -1,7 +1,7 @@
 import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import { createSparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log, World } from '../../runtime/world.ts';
-import { ChainUnavailableError, UnreadableAnswerError } from '../chain.ts';
+import { ChainUnavailableError, UnreadableAnswerError } from '../chain-errors.ts';
 import { createAttempts } from './attempts.ts';
 import { createEndpoint, type Endpoint } from './endpoint.ts';
 import type { EndpointFailure, RpcCall } from './json-rpc.ts';

@@ -1,5 +1,5 @@
-import { checksumAddress } from '../../domain/caip.ts';
-import type { SentTransaction } from '../chain.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import type { SentTransaction } from '../chain-reader.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';

@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import type { Signer } from '../chain.ts';
+import type { Signer } from '../signer.ts';
 import type { AssetTerms } from './evm-context.ts';
 import { digestOf } from './typed-data.ts';
 import { typedDataText } from './wallet-actions.ts';

@@ -1,10 +1,5 @@
-import {
-  ChainUnavailableError,
-  ContractFaultError,
-  type Survey,
-  type SurveyAsk,
-  UnreadableAnswerError,
-} from '../chain.ts';
+import { ChainUnavailableError, ContractFaultError, UnreadableAnswerError } from '../chain-errors.ts';
+import type { Survey, SurveyAsk } from '../payer-side.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';

@@ -45,7 +45,7 @@ describe('the request to the payer’s wallet', () => {
   for (const method of ['eip3009-vrs', 'eip3009-bytes'] as const) {
     it(`is one authorization with the commitment as its nonce for ${method}`, async () => {
       const item = sampleItem(method, { payer });
-      const [action, ...rest] = chain.walletActions(item, 0n);
+      const [action, ...rest] = chain.payerSide.walletActions(item, 0n);
       assert.ok(action);
       assert.equal(rest.length, 0);
       assert.equal(action.method, 'eth_signTypedData_v4');
@@ -77,7 +77,7 @@ describe('the request to the payer’s wallet', () => {
           value: '0xbc4b20',
           validAfter: '0x0',
           validBefore: '0xee6b2800',
-          nonce: chain.commitmentOf(item),
+          nonce: chain.payerSide.commitmentOf(item),
         },
       });
       await assertSigned(item, typedData);
@@ -86,7 +86,7 @@ describe('the request to the payer’s wallet', () => {
 
   it('is one permit of Permit2, without a witness, when the allowance is there', async () => {
     const item = sampleItem('permit2', { payer });
-    const [action, ...rest] = chain.walletActions(item, item.amount);
+    const [action, ...rest] = chain.payerSide.walletActions(item, item.amount);
     assert.ok(action);
     assert.equal(rest.length, 0);
     const typedData = typedDataOf(action.params);
@@ -113,7 +113,7 @@ describe('the request to the payer’s wallet', () => {
       message: {
         permitted: { token: USDT, amount: '0xbc4b20' },
         spender: COLLECTOR,
-        nonce: `0x${BigInt(chain.commitmentOf(item)).toString(16)}`,
+        nonce: `0x${BigInt(chain.payerSide.commitmentOf(item)).toString(16)}`,
         deadline: '0xee6b2800',
       },
     });
@@ -123,7 +123,7 @@ describe('the request to the payer’s wallet', () => {
   it('begins with an approval when the allowance is short, through zero when some is left', () => {
     const item = sampleItem('permit2', { payer });
     const approvals = (allowance: bigint) =>
-      chain
+      chain.payerSide
         .walletActions(item, allowance)
         .flatMap(({ method, params }) => (method === 'eth_sendTransaction' ? params : []));
     const approval = (amount: bigint) => ({
@@ -134,12 +134,12 @@ describe('the request to the payer’s wallet', () => {
     assert.deepEqual(approvals(0n), [approval(MAX)]);
     assert.deepEqual(approvals(1n), [approval(0n), approval(MAX)]);
     assert.deepEqual(approvals(item.amount), []);
-    assert.equal(chain.walletActions(item, 1n).at(-1)?.method, 'eth_signTypedData_v4');
+    assert.equal(chain.payerSide.walletActions(item, 1n).at(-1)?.method, 'eth_signTypedData_v4');
   });
 
   it('is a transaction of exactly the amount for native coin, without the fields that the wallet chooses', () => {
     const item = sampleItem('native', { payer, amount: 3_520_000_000_000_000n });
-    const [action, ...rest] = chain.walletActions(item, 0n);
+    const [action, ...rest] = chain.payerSide.walletActions(item, 0n);
     assert.ok(action);
     assert.equal(rest.length, 0);
     const [transaction] = action.params as [{ from: string; to: string; value: string; data: `0x${string}` }];
@@ -155,7 +155,7 @@ describe('the request to the payer’s wallet', () => {
   async function assertSigned(item: ReturnType<typeof sampleItem>, typedData: Record<string, unknown>): Promise<void> {
     const { token, domainSeparator } = context.termsOf(item.asset);
     assert.ok(domainSeparator);
-    const digest = digestOf(item, token, domainSeparator, chain.commitmentOf(item));
+    const digest = digestOf(item, token, domainSeparator, chain.payerSide.commitmentOf(item));
     assert.equal(hashTypedData(typedData as never), `0x${digest.toString('hex')}`);
     const signature = await account.signTypedData(typedData as never);
     assert.equal(await recoverTypedDataAddress({ ...typedData, signature } as never), payer);

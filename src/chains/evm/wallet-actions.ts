@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import type { WalletAction } from '../chain.ts';
+import type { WalletAction } from '../payer-side.ts';
 import { encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
 import type { AssetTerms } from './evm-context.ts';
 import { collectorItem } from './item-terms.ts';

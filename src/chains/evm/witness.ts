@@ -1,4 +1,4 @@
-import type { Block, Incoming, Receipt, Witness } from '../chain.ts';
+import type { Block, Incoming, Receipt, Witness } from '../chain-reader.ts';
 import { blockCall, headCall, readReceipt } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import { createEventReader, type EventDecoder, isOurLog } from './collector-events.ts';

@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { Hex } from './rpc-values.ts';
 
 /** ABI encoding by hand. Our calls use plain words only, and packing them is many times faster than with a library. */

@@ -1,4 +1,4 @@
-import type { Block, ChainEvent, Incoming } from '../chain.ts';
+import type { Block, ChainEvent, Incoming } from '../chain-reader.ts';
 import type { Log } from './ledger.ts';
 import type { History, State } from './state.ts';
 import { hashOfText, type Transaction } from './transactions.ts';

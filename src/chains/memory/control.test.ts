@@ -6,8 +6,9 @@ import { signerFromKey } from '../../../test/chains/signer.ts';
 import { findNetwork } from '../../../test/registry.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Item, SignedItem } from '../../domain/item.ts';
-import { ChainUnavailableError, type Fees } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
+import type { Fees } from '../sender.ts';
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts';
 
 const RELAYER = signerFromKey(`0x${'a1'.repeat(32)}`);
@@ -46,26 +47,26 @@ function newItem(serial: number, terms: Partial<Item> = {}): Item {
 }
 
 async function sign({ chain }: MemoryChain, item: Item): Promise<SignedItem> {
-  const action = chain.walletActions(item, 2n ** 256n - 1n).at(-1);
+  const action = chain.payerSide.walletActions(item, 2n ** 256n - 1n).at(-1);
   const signature = await privateKeyToAccount(PAYER_KEY).signTypedData(JSON.parse(String(action?.params[1])));
-  return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };
+  return { item, commitment: chain.payerSide.commitmentOf(item), signature, hasCode: false };
 }
 
 async function signBatch(made: MemoryChain, item: Item, { nonce = 0, fees }: { nonce?: number; fees?: Fees } = {}) {
-  const slot = { nonce, fees: fees ?? (await made.chain.suggestFees()) };
-  return made.chain.signBatch(RELAYER, [await sign(made, item)], slot);
+  const slot = { nonce, fees: fees ?? (await made.chain.sender.suggestFees()) };
+  return made.chain.sender.signBatch(RELAYER, [await sign(made, item)], slot);
 }
 
-const stateOf = async ({ chain }: MemoryChain, hash: string) => (await chain.findTransaction(hash)).is;
+const stateOf = async ({ chain }: MemoryChain, hash: string) => (await chain.sender.findTransaction(hash)).is;
 
 describe('the fate of a broadcast', () => {
   it('can be that the transaction is taken and the answer lost', async () => {
     const made = newChain();
     const { hash, bytes } = await signBatch(made, newItem(1));
     made.control.broadcasts('answer_lost');
-    await assert.rejects(made.chain.broadcast(bytes), ChainUnavailableError);
+    await assert.rejects(made.chain.sender.broadcast(bytes), ChainUnavailableError);
     assert.equal(await stateOf(made, hash), 'pending');
-    assert.equal(await made.chain.broadcast(bytes), 'known');
+    assert.equal(await made.chain.sender.broadcast(bytes), 'known');
   });
 
   it('can be that it never arrives, or is accepted and forgotten', async () => {
@@ -73,10 +74,10 @@ describe('the fate of a broadcast', () => {
     const { hash, bytes } = await signBatch(made, newItem(1));
     made.control.broadcasts('lost');
     made.control.broadcasts('forgotten');
-    await assert.rejects(made.chain.broadcast(bytes), ChainUnavailableError);
-    assert.equal(await made.chain.broadcast(bytes), 'accepted');
+    await assert.rejects(made.chain.sender.broadcast(bytes), ChainUnavailableError);
+    assert.equal(await made.chain.sender.broadcast(bytes), 'accepted');
     assert.equal(await stateOf(made, hash), 'unknown');
-    assert.equal(await made.chain.broadcast(bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(bytes), 'accepted');
     assert.equal(await stateOf(made, hash), 'pending');
   });
 
@@ -84,7 +85,7 @@ describe('the fate of a broadcast', () => {
     const made = newChain({ isAutoMining: true });
     const { hash, bytes } = await signBatch(made, newItem(1));
     made.control.broadcasts('held');
-    assert.equal(await made.chain.broadcast(bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(bytes), 'accepted');
     assert.equal(await stateOf(made, hash), 'unknown');
     made.control.releaseBroadcasts();
     assert.equal(await stateOf(made, hash), 'mined');
@@ -95,9 +96,9 @@ describe('the fate of a broadcast', () => {
     made.control.setStrictNonces(true);
     const first = await signBatch(made, newItem(1));
     const second = await signBatch(made, newItem(2), { nonce: 1 });
-    assert.equal(await made.chain.broadcast(second.bytes), 'nonce_too_high');
-    assert.equal(await made.chain.broadcast(first.bytes), 'accepted');
-    assert.equal(await made.chain.broadcast(second.bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(second.bytes), 'nonce_too_high');
+    assert.equal(await made.chain.sender.broadcast(first.bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(second.bytes), 'accepted');
   });
 });
 
@@ -106,7 +107,7 @@ describe('the mempool', () => {
     const made = newChain();
     const { hash, bytes } = await signBatch(made, newItem(1));
     made.control.spikeGas(100n);
-    await made.chain.broadcast(bytes);
+    await made.chain.sender.broadcast(bytes);
     made.control.mine(3);
     assert.equal(await stateOf(made, hash), 'pending');
     made.control.setFees({ base: 1n });
@@ -117,11 +118,11 @@ describe('the mempool', () => {
   it('forgets a transaction that was evicted, and takes it again', async () => {
     const made = newChain();
     const { hash, bytes } = await signBatch(made, newItem(1));
-    await made.chain.broadcast(bytes);
+    await made.chain.sender.broadcast(bytes);
     made.control.evict(hash);
     assert.equal(await stateOf(made, hash), 'unknown');
     assert.throws(() => made.control.evict(hash));
-    assert.equal(await made.chain.broadcast(bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(bytes), 'accepted');
   });
 
   it('asks a tenth more of a replacement', async () => {
@@ -129,11 +130,11 @@ describe('the mempool', () => {
     const fees = { max: 10_000_000_000n, tip: 1_000_000_000n };
     const offer = (percent: bigint) => ({ max: (fees.max * percent) / 100n, tip: (fees.tip * percent) / 100n });
     const item = newItem(1);
-    await made.chain.broadcast((await signBatch(made, item, { fees })).bytes);
+    await made.chain.sender.broadcast((await signBatch(made, item, { fees })).bytes);
     const low = await signBatch(made, item, { fees: offer(109n) });
     const high = await signBatch(made, item, { fees: offer(110n) });
-    assert.equal(await made.chain.broadcast(low.bytes), 'underpriced');
-    assert.equal(await made.chain.broadcast(high.bytes), 'accepted');
+    assert.equal(await made.chain.sender.broadcast(low.bytes), 'underpriced');
+    assert.equal(await made.chain.sender.broadcast(high.bytes), 'accepted');
     assert.deepEqual(made.control.pending(), [high.hash]);
   });
 });
@@ -143,7 +144,7 @@ describe('a reorg', () => {
     const made = newChain({ isAutoMining: true });
     made.control.mine();
     const { hash, bytes } = await signBatch(made, newItem(1));
-    await made.chain.broadcast(bytes);
+    await made.chain.sender.broadcast(bytes);
     made.control.setBalance(PAYER, ASSET, 0n);
     made.control.reorg(2);
     assert.equal(await stateOf(made, hash), 'mined');
@@ -155,13 +156,13 @@ describe('a reorg', () => {
     const made = newChain({ isAutoMining: true });
     const first = await signBatch(made, newItem(1));
     const second = await signBatch(made, newItem(2), { nonce: 1 });
-    for (const { bytes } of [first, second]) await made.chain.broadcast(bytes);
+    for (const { bytes } of [first, second]) await made.chain.sender.broadcast(bytes);
     made.control.reorg(2, { transactions: 'pending', drop: [first.hash] });
     assert.equal(await stateOf(made, first.hash), 'unknown');
     assert.equal(await stateOf(made, second.hash), 'pending');
     made.control.mine();
     assert.equal(await stateOf(made, second.hash), 'pending');
-    await made.chain.broadcast(first.bytes);
+    await made.chain.sender.broadcast(first.bytes);
     assert.equal(await stateOf(made, second.hash), 'mined');
     assert.equal(made.control.balanceOf(RECIPIENT, ASSET), 2_000n);
   });
@@ -170,9 +171,9 @@ describe('a reorg', () => {
     const made = newChain({ isAutoMining: true });
     const first = await signBatch(made, newItem(1));
     const second = await signBatch(made, newItem(2), { nonce: 1 });
-    for (const { bytes } of [first, second]) await made.chain.broadcast(bytes);
+    for (const { bytes } of [first, second]) await made.chain.sender.broadcast(bytes);
     made.control.reorg(2, { drop: [first.hash], length: 3 });
-    assert.equal((await made.chain.head()).number, 3);
+    assert.equal((await made.chain.reader.head()).number, 3);
     assert.equal(await stateOf(made, first.hash), 'unknown');
     assert.equal(await stateOf(made, second.hash), 'pending');
   });
@@ -194,17 +195,17 @@ describe('endpoints that fail and lie', () => {
   it('fail for the next calls, for some methods, or altogether', async () => {
     const { chain, control } = newChain();
     control.failNext('head', 2);
-    await assert.rejects(chain.head(), ChainUnavailableError);
-    await assert.rejects(chain.head(), ChainUnavailableError);
-    await chain.head();
+    await assert.rejects(chain.reader.head(), ChainUnavailableError);
+    await assert.rejects(chain.reader.head(), ChainUnavailableError);
+    await chain.reader.head();
     control.goDown('survey', 'judge');
-    await assert.rejects(chain.judge(newItem(1), '0x'), ChainUnavailableError);
-    await chain.head();
+    await assert.rejects(chain.payerSide.judge(newItem(1), '0x'), ChainUnavailableError);
+    await chain.reader.head();
     control.comeBack();
-    await chain.judge(newItem(1), '0x');
+    await chain.payerSide.judge(newItem(1), '0x');
     control.goDown();
     assert.equal(chain.health().endpointsUp, 0);
-    await assert.rejects(chain.balance(PAYER), ChainUnavailableError);
+    await assert.rejects(chain.reader.balance(PAYER), ChainUnavailableError);
   });
 
   it('let a script step in before every answer', async () => {
@@ -214,43 +215,43 @@ describe('endpoints that fail and lie', () => {
       asked.push(method);
       if (method === 'balance') throw new ChainUnavailableError('eip155:31337', 'scripted');
     });
-    await chain.head();
-    await assert.rejects(chain.balance(PAYER), /scripted/);
+    await chain.reader.head();
+    await assert.rejects(chain.reader.balance(PAYER), /scripted/);
     control.intercept(undefined);
-    await chain.balance(PAYER);
+    await chain.reader.balance(PAYER);
     assert.deepEqual(asked, ['head', 'balance']);
   });
 
   it('lag behind, name wrong hashes, disagree, lose events once and invent some', async () => {
     const made = newChain({ isAutoMining: true });
     const { chain, control } = made;
-    await chain.broadcast((await signBatch(made, newItem(1))).bytes);
+    await chain.sender.broadcast((await signBatch(made, newItem(1))).bytes);
     control.mine(3);
-    const truth = await chain.head();
-    const [event] = await chain.events(0, 4);
+    const truth = await chain.reader.head();
+    const [event] = await chain.reader.events(0, 4);
     assert.ok(event);
 
     control.lie({ headLag: 2 });
-    assert.equal((await chain.head()).number, truth.number - 2);
-    assert.equal(await chain.block(truth.number), undefined);
-    await assert.rejects(chain.events(0, truth.number), ChainUnavailableError);
-    await assert.rejects(chain.isUsed(newItem(1), '0x00', truth.number), ChainUnavailableError);
+    assert.equal((await chain.reader.head()).number, truth.number - 2);
+    assert.equal(await chain.reader.block(truth.number), undefined);
+    await assert.rejects(chain.reader.events(0, truth.number), ChainUnavailableError);
+    await assert.rejects(chain.reader.isUsed(newItem(1), '0x00', truth.number), ChainUnavailableError);
 
     control.beHonest();
     control.lie({ wrongHashAt: truth.number, isDisagreeing: true, emptyEvents: 1 });
-    assert.notEqual((await chain.block(truth.number))?.hash, truth.hash);
-    assert.notEqual((await chain.witnesses()[0]?.block(truth.number))?.hash, truth.hash);
-    assert.deepEqual(await chain.events(0, 4), []);
-    assert.deepEqual(await chain.events(0, 4), [event]);
+    assert.notEqual((await chain.reader.block(truth.number))?.hash, truth.hash);
+    assert.notEqual((await chain.reader.witnesses()[0]?.block(truth.number))?.hash, truth.hash);
+    assert.deepEqual(await chain.reader.events(0, 4), []);
+    assert.deepEqual(await chain.reader.events(0, 4), [event]);
 
     control.beHonest();
     control.lie({ inventedEvents: [{ ...event, commitment: '0x00' }] });
     assert.deepEqual(
-      (await chain.events(0, 4)).map(({ commitment }) => commitment),
+      (await chain.reader.events(0, 4)).map(({ commitment }) => commitment),
       [event.commitment, '0x00'],
     );
     control.beHonest();
-    assert.deepEqual(await chain.block(truth.number), truth);
+    assert.deepEqual(await chain.reader.block(truth.number), truth);
   });
 });
 
@@ -264,7 +265,7 @@ describe('actions of others on the chain', () => {
     };
     made.control.relayAsStranger([spoilt]);
     made.control.relayAsStranger([signed]);
-    const events = await made.chain.events(0, 2);
+    const events = await made.chain.reader.events(0, 2);
     assert.deepEqual(
       events.map((event) => [event.type, event.commitment]),
       [
@@ -279,39 +280,39 @@ describe('actions of others on the chain', () => {
     const item = newItem(1);
     const signed = await sign(made, item);
     made.control.useAuthorizationElsewhere(item);
-    assert.equal(await made.chain.isUsed(item, signed.commitment), true);
+    assert.equal(await made.chain.reader.isUsed(item, signed.commitment), true);
     assert.equal(made.control.balanceOf(PAYER, ASSET), 4_000n);
-    assert.deepEqual(await made.chain.events(0, 1), []);
-    assert.deepEqual(await made.chain.judge(item, signed.signature), { is: 'used' });
+    assert.deepEqual(await made.chain.reader.events(0, 1), []);
+    assert.deepEqual(await made.chain.payerSide.judge(item, signed.signature), { is: 'used' });
   });
 
   it('a stranger emits a forged event', async () => {
     const made = newChain({ isAutoMining: true });
     const item = newItem(1);
     made.control.emitLookAlike(item, `0x${'77'.repeat(32)}`);
-    const [event] = await made.chain.events(0, 1);
+    const [event] = await made.chain.reader.events(0, 1);
     assert.equal(event?.type === 'paid' && event.amount, item.amount);
-    assert.equal(await made.chain.isUsed(item, made.chain.commitmentOf(item)), false);
+    assert.equal(await made.chain.reader.isUsed(item, made.chain.payerSide.commitmentOf(item)), false);
   });
 
   it('the token keeps a part of every transfer, and the item is refused', async () => {
     const made = newChain();
     made.control.setCut(ASSET, 1n);
-    const [outcome] = await made.chain.simulate([await sign(made, newItem(1))]);
+    const [outcome] = await made.chain.sender.simulate([await sign(made, newItem(1))]);
     assert.deepEqual(outcome, { is: 'refused', reason: 'short_arrival' });
   });
 
   it('a batch reverts as a whole and still costs its gas', async () => {
     const made = newChain({ isAutoMining: true });
-    const before = await made.chain.balance(RELAYER.address);
+    const before = await made.chain.reader.balance(RELAYER.address);
     made.control.revertNextBatches();
     const { hash, bytes, gasLimit } = await signBatch(made, newItem(1));
-    await made.chain.broadcast(bytes);
-    const found = await made.chain.findTransaction(hash);
+    await made.chain.sender.broadcast(bytes);
+    const found = await made.chain.sender.findTransaction(hash);
     assert.equal(found.is === 'mined' && found.isReverted && found.gasSpent === gasLimit, true);
-    assert.ok((await made.chain.balance(RELAYER.address)) < before);
+    assert.ok((await made.chain.reader.balance(RELAYER.address)) < before);
     assert.equal(made.control.balanceOf(PAYER, ASSET), 5_000n);
-    assert.deepEqual(await made.chain.events(0, 1), []);
+    assert.deepEqual(await made.chain.reader.events(0, 1), []);
   });
 
   it('the fee account cannot receive, and nothing of the batch is carried out', async () => {
@@ -319,8 +320,8 @@ describe('actions of others on the chain', () => {
     const item = newItem(1, { fee: 5n });
     made.control.setBlacklisted(item.feeAccount, ASSET);
     const { hash, bytes } = await signBatch(made, item);
-    await made.chain.broadcast(bytes);
-    const found = await made.chain.findTransaction(hash);
+    await made.chain.sender.broadcast(bytes);
+    const found = await made.chain.sender.findTransaction(hash);
     assert.equal(found.is === 'mined' && found.isReverted, true);
     assert.equal(made.control.balanceOf(PAYER, ASSET), 5_000n);
   });
@@ -330,10 +331,10 @@ describe('the chain in memory', () => {
   it('is the same chain again when the script is the same', async () => {
     const play = async () => {
       const made = newChain({ isAutoMining: true });
-      await made.chain.broadcast((await signBatch(made, newItem(1))).bytes);
+      await made.chain.sender.broadcast((await signBatch(made, newItem(1))).bytes);
       made.control.emitLookAlike(newItem(2));
       made.control.reorg(1);
-      return [await made.chain.head(), await made.chain.events(0, 2)];
+      return [await made.chain.reader.head(), await made.chain.reader.events(0, 2)];
     };
     assert.deepEqual(await play(), await play());
   });
@@ -343,10 +344,10 @@ describe('the chain in memory', () => {
     const { chain, control } = newChain({ clock: { nowMs: () => nowMs } });
     nowMs += 90_000;
     control.mine();
-    assert.equal((await chain.head()).timestampS, nowMs / 1000);
+    assert.equal((await chain.reader.head()).timestampS, nowMs / 1000);
     control.mine(1, { timestampS: nowMs / 1000 + 500 });
     control.mine();
-    assert.equal((await chain.head()).timestampS, nowMs / 1000 + 500);
+    assert.equal((await chain.reader.head()).timestampS, nowMs / 1000 + 500);
   });
 
   it('reports an asset that differs from our data', async () => {

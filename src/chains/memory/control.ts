@@ -1,5 +1,5 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { WalletAction } from '../chain.ts';
+import type { WalletAction } from '../payer-side.ts';
 import type { Core } from './core.ts';
 import type { FaultControl } from './faults.ts';
 import { COIN, type Code, keys, useUp } from './ledger.ts';

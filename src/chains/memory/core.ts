@@ -1,10 +1,10 @@
 import { isByDeposit, ownPayment, type SignedItem } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
-import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { nonceSpaceOf, shownSubject } from '../evm/item-terms.ts';
 import type { Network } from '../network.ts';
+import type { BroadcastOutcome } from '../sender.ts';
 import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
 import { createEvmRules, type EvmRules } from './evm-rules.ts';
 import { createFaults, type Faults } from './faults.ts';

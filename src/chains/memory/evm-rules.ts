@@ -1,6 +1,5 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
-import type { Chain, Signer, WalletAction } from '../chain.ts';
 import { NATIVE_TOKEN } from '../evm/collector.ts';
 import type { AssetTerms } from '../evm/evm-context.ts';
 import { depositAddressOf, itemCommitment, sealedTerms } from '../evm/item-terms.ts';
@@ -10,13 +9,15 @@ import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
 import type { Network } from '../network.ts';
+import type { PayerSide, WalletAction } from '../payer-side.ts';
+import type { Signer } from '../signer.ts';
 
 /** The typed data and digests of a real EVM chain, so that tests use the same wallet code for both chains. */
 export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
   commitmentOf(item: Item): string;
-  sealedTerms: Chain['sealedTerms'];
+  sealedTerms: PayerSide['sealedTerms'];
   depositAddressOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;

@@ -1,4 +1,7 @@
-import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
+import type { Block, ChainEvent, ChainReader } from '../chain-reader.ts';
+import type { PayerSide } from '../payer-side.ts';
+import type { Sender } from '../sender.ts';
 
 /** The methods of the port that call the chain and can therefore be unavailable. */
 export const METHODS = [
@@ -22,7 +25,7 @@ export const METHODS = [
   'coinTransfers',
   'sentTransaction',
   'sentTransactions',
-] as const satisfies readonly (keyof Chain)[];
+] as const satisfies readonly ('check' | keyof ChainReader | keyof PayerSide | keyof Sender)[];
 
 export type Method = (typeof METHODS)[number];
 

@@ -1,5 +1,6 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome, RefusalReason } from '../chain.ts';
+import type { RefusalReason } from '../refusal-reason.ts';
+import type { ItemOutcome } from '../sender.ts';
 import type { State } from './state.ts';
 
 /** The rules of tokens, Permit2 and the Collector, in the order of their checks. Coin is a token without a blacklist. */

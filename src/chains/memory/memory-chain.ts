@@ -1,26 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Item, isByDeposit, ownPayment, type SignedItem } from '../../domain/item.ts';
-import {
-  type Block,
-  type BroadcastOutcome,
-  type Chain,
-  ChainUnavailableError,
-  type Holding,
-  type ItemOutcome,
-  type RefusalReason,
-  type SentTransaction,
-  type SignedTransaction,
-  type Signer,
-  type Slot,
-  type Survey,
-  type SurveyAsk,
-  type TransactionState,
-  type Verdict,
-} from '../chain.ts';
+import type { Chain } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
+import type { Block, ChainReader, SentTransaction } from '../chain-reader.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
+import { raiseFees } from '../evm/raise-fees.ts';
+import type { Holding, PayerSide, Survey, SurveyAsk, Verdict } from '../payer-side.ts';
+import type { RefusalReason } from '../refusal-reason.ts';
+import type { BroadcastOutcome, ItemOutcome, Sender, SignedTransaction, Slot, TransactionState } from '../sender.ts';
+import type { Signer } from '../signer.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
 import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions } from './core.ts';
@@ -69,79 +60,8 @@ function createPort(core: Core): Chain {
     return { ...(await signDraft(draft, signer)), gasLimit };
   };
 
-  return {
+  const reader: ChainReader = {
     network,
-    check: () =>
-      ask('check', () => ({
-        payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
-        unchecked: [],
-        problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
-      })),
-    collector: () => COLLECTOR_ADDRESS,
-    depositContract: () => DEPOSITS_ADDRESS,
-    health: () => {
-      const states = core.testimonies.map(({ name, silentForMs }) => {
-        const isUp = !faults.isDown() && silentForMs === undefined;
-        return { name, isUp, trouble: isUp ? undefined : 'is out of reach' };
-      });
-      const endpointsUp = states.filter(({ isUp }) => isUp).length;
-      return { endpoints: states.length, endpointsUp, headNumber: visibleHead().number, states };
-    },
-    commitmentOf: rules.commitmentOf,
-    sealedTerms: rules.sealedTerms,
-    depositAddressOf: rules.depositAddressOf,
-    walletActions: rules.walletActions,
-    survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
-    judge: (item, signature) =>
-      ask('judge', () => {
-        const verdict = judge(ledgerNow(), core, item, signature);
-        return speaker().refuses && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
-      }),
-    simulate: (batch, how = {}) =>
-      ask('simulate', () => {
-        const outcomes = simulate(ledgerAt(how.atBlock), batch);
-        return speaker().refuses ? outcomes.map(() => UNKNOWN) : outcomes;
-      }),
-    isUsed: (item, commitment, atBlock) =>
-      ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
-    signItem: rules.signItem,
-    maxBatchItems,
-    minedNonce: (signer) => ask('minedNonce', () => Number(history.state.get(keys.nonce(signer)))),
-    balance: (account, atBlock) =>
-      ask('balance', () => {
-        const { state } = atBlock === undefined ? history : ledgerAt(atBlock);
-        return state.get(keys.balance(COIN, account)) + addedAt(speaker(), atBlock ?? visibleHead().number);
-      }),
-    holding: (account, asset, atBlock) =>
-      ask('holding', () => {
-        const method = rules.assets.get(asset)?.pay.method;
-        const { state } = ledgerAt(atBlock);
-        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(speaker(), atBlock);
-      }),
-    suggestFees: () =>
-      ask('suggestFees', () => {
-        const { base, tip } = reportedFees(core.testimonies, market);
-        return { max: base * 2n + tip, tip };
-      }),
-    signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
-    signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
-    broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),
-    findTransaction: (hash) =>
-      ask('findTransaction', (): TransactionState => {
-        const block = blocks.holding(hash);
-        const receipt = block?.receipts.get(hash);
-        if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
-        const { isReverted, gasSpent, coinSpent } = receipt;
-        const cost = coinSpent + speaker().addsToCosts;
-        return {
-          is: 'mined',
-          block: { number: block.number, hash: block.hash },
-          isReverted,
-          gasSpent,
-          coinSpent: cost,
-        };
-      }),
-    isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
     head: () =>
       ask('head', () => {
         const { timestampS, ...header } = headerOf(visibleHead());
@@ -208,7 +128,94 @@ function createPort(core: Core): Chain {
           .map(asSpoken)
           .filter(({ from }) => accounts.includes(from));
       }),
+    balance: (account, atBlock) =>
+      ask('balance', () => {
+        const { state } = atBlock === undefined ? history : ledgerAt(atBlock);
+        return state.get(keys.balance(COIN, account)) + addedAt(speaker(), atBlock ?? visibleHead().number);
+      }),
+    holding: (account, asset, atBlock) =>
+      ask('holding', () => {
+        const method = rules.assets.get(asset)?.pay.method;
+        const { state } = ledgerAt(atBlock);
+        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(speaker(), atBlock);
+      }),
+    isUsed: (item, commitment, atBlock) =>
+      ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
     witnesses: () => listWitnesses(core),
+  };
+
+  const payerSide: PayerSide = {
+    network,
+    collector: () => COLLECTOR_ADDRESS,
+    depositContract: () => DEPOSITS_ADDRESS,
+    commitmentOf: rules.commitmentOf,
+    sealedTerms: rules.sealedTerms,
+    depositAddressOf: rules.depositAddressOf,
+    walletActions: rules.walletActions,
+    survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
+    judge: (item, signature) =>
+      ask('judge', () => {
+        const verdict = judge(ledgerNow(), core, item, signature);
+        return speaker().refuses && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
+      }),
+    isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
+  };
+
+  const sender: Sender = {
+    network,
+    simulate: (batch, how = {}) =>
+      ask('simulate', () => {
+        const outcomes = simulate(ledgerAt(how.atBlock), batch);
+        return speaker().refuses ? outcomes.map(() => UNKNOWN) : outcomes;
+      }),
+    signItem: rules.signItem,
+    maxBatchItems,
+    minedNonce: (signer) => ask('minedNonce', () => Number(history.state.get(keys.nonce(signer)))),
+    suggestFees: () =>
+      ask('suggestFees', () => {
+        const { base, tip } = reportedFees(core.testimonies, market);
+        return { max: base * 2n + tip, tip };
+      }),
+    raiseFees,
+    signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
+    signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
+    broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),
+    findTransaction: (hash) =>
+      ask('findTransaction', (): TransactionState => {
+        const block = blocks.holding(hash);
+        const receipt = block?.receipts.get(hash);
+        if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
+        const { isReverted, gasSpent, coinSpent } = receipt;
+        const cost = coinSpent + speaker().addsToCosts;
+        return {
+          is: 'mined',
+          block: { number: block.number, hash: block.hash },
+          isReverted,
+          gasSpent,
+          coinSpent: cost,
+        };
+      }),
+  };
+
+  return {
+    network,
+    reader,
+    payerSide,
+    sender,
+    check: () =>
+      ask('check', () => ({
+        payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
+        unchecked: [],
+        problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
+      })),
+    health: () => {
+      const states = core.testimonies.map(({ name, silentForMs }) => {
+        const isUp = !faults.isDown() && silentForMs === undefined;
+        return { name, isUp, trouble: isUp ? undefined : 'is out of reach' };
+      });
+      const endpointsUp = states.filter(({ isUp }) => isUp).length;
+      return { endpoints: states.length, endpointsUp, headNumber: visibleHead().number, states };
+    },
     close: () => {},
   };
 }

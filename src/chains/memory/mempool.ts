@@ -1,4 +1,4 @@
-import type { BroadcastOutcome } from '../chain.ts';
+import type { BroadcastOutcome } from '../sender.ts';
 import { coinIn, type Transaction } from './transactions.ts';
 
 /** Pending transactions, with the rules that nodes have in common. */

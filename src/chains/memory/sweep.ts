@@ -1,6 +1,6 @@
 import { sweptFee } from '../../domain/deposit.ts';
 import type { Item, SignedItem } from '../../domain/item.ts';
-import type { ItemOutcome } from '../chain.ts';
+import type { ItemOutcome } from '../sender.ts';
 import { keys, type Ledger, type Log, pullByAuthorization, Refusal, transfer } from './ledger.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ChainEvent, Incoming } from '../chain.ts';
+import type { ChainEvent, Incoming } from '../chain-reader.ts';
 
 /** The lies of one endpoint. They apply when it is asked as a witness, and when it is the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {

@@ -1,4 +1,5 @@
-import { checksumAddress, isSameAddress } from '../../domain/caip.ts';
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import { isSameAddress } from '../../domain/addresses/families.ts';
 import type { Item } from '../../domain/item.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../evm/collector.ts';
 import type { Core } from './core.ts';
@@ -22,7 +23,7 @@ export function readWalletCall(core: Core, { from: sender, to, value = '0x0', da
 
   if (data.startsWith(APPROVE)) return { from, value: 0n, act: (ledger) => approve(core, ledger, from, to, words) };
   if (data.startsWith(TRANSFER)) return { from, value: 0n, act: (ledger) => send(core, ledger, from, to, words) };
-  if (isSameAddress(to, COLLECTOR_ADDRESS)) {
+  if (isSameAddress(core.network.chainId, to, COLLECTOR_ADDRESS)) {
     const item = readNativeItem(core, from, words);
     return { from, value: coins, act: (ledger) => [payCoin(ledger, item, coins)] };
   }

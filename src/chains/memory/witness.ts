@@ -1,4 +1,5 @@
-import { type Block, type BlockId, ChainUnavailableError, type Incoming, type Witness } from '../chain.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
+import type { Block, BlockId, Incoming, Witness } from '../chain-reader.ts';
 import type { FinalityTag } from '../network.ts';
 import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';

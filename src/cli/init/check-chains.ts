@@ -1,6 +1,8 @@
 import { askNetworks, clocksOf, networksOf } from '../../actions/oversight/doctor/examine-networks.ts';
-import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
-import { createEvmChain } from '../../chains/evm/evm-chain.ts';
+import type { Chain } from '../../chains/chain.ts';
+import { ChainUnavailableError } from '../../chains/chain-errors.ts';
+import type { ChainReader } from '../../chains/chain-reader.ts';
+import { familyOf } from '../../chains/families.ts';
 import type { Network } from '../../chains/network.ts';
 import { type Finding, warning } from '../../domain/doctor/diagnosis.ts';
 import type { AccountFacts } from '../../domain/doctor/facts.ts';
@@ -23,7 +25,7 @@ export const checkEndpoints: Check = async (input) => {
   if (network === undefined) return checked([]);
   const { world, log } = context;
   const endpoints = listOf(input.answers[question.id]).map((url) => () => {
-    return createEvmChain({ world, log, network, endpoints: [url] });
+    return familyOf(network.chainId).createChain({ world, log, network, endpoints: [url] });
   });
   const configured = { network, isSandbox: chainId === SANDBOX_NETWORK, endpoints };
   const asked = await askNetworks({ world, networks: { known: [configured] } });
@@ -45,7 +47,7 @@ export const checkRelayers: Check = async (input) => {
   const keys = relayerKeys().parse(input.answers.RELAYER_KEYS ?? '', input.registry);
   if (keys instanceof Problem) return checked([]);
   const accounts = await onNetworks(input, (network, chain) =>
-    Promise.all((valueOn(keys, network) ?? []).map((key) => factsOf(chain, 'relayer', addressOf(key)))),
+    Promise.all((valueOn(keys, network) ?? []).map((key) => factsOf(chain.reader, 'relayer', addressOf(key)))),
   );
   return withBalances(accounts.flat());
 };
@@ -56,7 +58,7 @@ export const checkIntermediate: Check = async (input) => {
   if (read instanceof Problem) return checked([]);
   const accounts = await onNetworks(input, async (network, chain) => {
     const own = valueOn(read, network);
-    return own === undefined ? [] : [await factsOf(chain, 'intermediate account', addressOf(own))];
+    return own === undefined ? [] : [await factsOf(chain.reader, 'intermediate account', addressOf(own))];
   });
   return withBalances(accounts.flat());
 };
@@ -90,9 +92,9 @@ function withBalances(accounts: readonly AccountFacts[]) {
   );
 }
 
-async function factsOf(chain: Chain, kind: AccountFacts['kind'], address: string): Promise<AccountFacts> {
-  const { chainId: network } = chain.network;
-  const balance = await chain.balance(address).catch((error: unknown) => {
+async function factsOf(reader: ChainReader, kind: AccountFacts['kind'], address: string): Promise<AccountFacts> {
+  const { chainId: network } = reader.network;
+  const balance = await reader.balance(address).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return null;
     throw error;
   });
@@ -112,7 +114,7 @@ async function onNetworks<T>(
   return Promise.all(
     networks.map(async (network) => {
       const endpoints = listOf(answers[endpointsOf(network.chainId)]);
-      const chain = createEvmChain({ world, log, network, endpoints });
+      const chain = familyOf(network.chainId).createChain({ world, log, network, endpoints });
       try {
         return await work(network.chainId, chain);
       } finally {

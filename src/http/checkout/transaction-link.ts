@@ -1,7 +1,5 @@
+import { parseTransactionId } from '../../domain/addresses/families.ts';
 import type { HttpDeps } from '../deps.ts';
-
-/** 32 bytes in hex on EVM chains, a signature in base58 on Solana. */
-const TRANSACTION_ID = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,90})$/;
 
 /** The path that redirects to a transaction in an explorer. Null without an explorer. */
 export function explorerPath(
@@ -18,7 +16,7 @@ export function transactionUrl(
   chainId: string,
   txId: string,
 ): string | undefined {
-  if (!TRANSACTION_ID.test(txId)) return undefined;
+  if (parseTransactionId(chainId, txId) === undefined) return undefined;
   if (chainId === sandbox?.chainId) return `/sandbox/tx/${txId}`;
   const explorer = registry.network(chainId)?.explorer;
   return explorer === undefined ? undefined : explorer + txId;

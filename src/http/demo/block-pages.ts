@@ -1,6 +1,7 @@
 import type { SubjectEvent } from '../../actions/event-subject.ts';
 import { tokenText } from '../../chains/amount-text.ts';
-import type { Block, Chain, ChainEvent } from '../../chains/chain.ts';
+import type { Chain } from '../../chains/chain.ts';
+import type { Block, ChainEvent, ChainReader } from '../../chains/chain-reader.ts';
 import type { Registry } from '../../chains/registry.ts';
 import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
@@ -9,14 +10,14 @@ const PER_PAGE = 20;
 const BLOCKS = '/sandbox/blocks';
 
 /** The page of the blocks, the newest first, from block `newest` downwards if given. */
-export async function blocksPage(registry: Registry, chain: Chain, newest?: number): Promise<SitePage> {
-  const head = await chain.head();
+export async function blocksPage(registry: Registry, reader: ChainReader, newest?: number): Promise<SitePage> {
+  const head = await reader.head();
   const last = Math.min(newest ?? head.number, head.number);
   const first = Math.max(0, last - PER_PAGE + 1);
   const numbers = Array.from({ length: last - first + 1 }, (_, index) => last - index);
   const [blocks, events] = await Promise.all([
-    Promise.all(numbers.map((number) => chain.block(number))),
-    chain.events(first, last),
+    Promise.all(numbers.map((number) => reader.block(number))),
+    reader.events(first, last),
   ]);
   const rows = blocks.flatMap((block) => (block === undefined ? [] : [blockRow(registry, block, events)]));
   const newer = last < head.number && link(last + PER_PAGE >= head.number ? BLOCKS : from(last + PER_PAGE), 'Newer');
@@ -54,13 +55,13 @@ function eventLine(registry: Registry, event: ChainEvent): Html {
 /** Undefined if the chain has no such block yet. */
 export async function blockPage(
   registry: Registry,
-  chain: Chain,
+  reader: ChainReader,
   number: number,
   nameOf: EventNamer,
 ): Promise<SitePage | undefined> {
-  const block = await chain.block(number);
+  const block = await reader.block(number);
   if (block === undefined) return undefined;
-  const [events, head] = await Promise.all([chain.events(number, number), chain.head()]);
+  const [events, head] = await Promise.all([reader.events(number, number), reader.head()]);
   const step = (to: number, text: string) => link(`${BLOCKS}/${to}`, text);
   return page(
     `Block ${number}`,
@@ -79,7 +80,7 @@ export async function transactionPage(
   hash: string,
   nameOf: EventNamer,
 ): Promise<SitePage | undefined> {
-  const found = await chain.findTransaction(hash);
+  const found = await chain.sender.findTransaction(hash);
   if (found.is === 'unknown') return undefined;
   const title = 'Transaction';
   if (found.is === 'pending') {
@@ -87,8 +88,8 @@ export async function transactionPage(
     return { ...page(title, body), refreshS: 1 };
   }
   const { number } = found.block;
-  const events = (await chain.events(number, number)).filter((event) => event.transactionHash === hash);
-  const block = await chain.block(number);
+  const events = (await chain.reader.events(number, number)).filter((event) => event.transactionHash === hash);
+  const block = await chain.reader.block(number);
   return page(
     title,
     html`${top(title)}

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { subjectOfEvent } from '../../actions/event-subject.ts';
 import type { Chain } from '../../chains/chain.ts';
+import { parseTransactionId } from '../../domain/addresses/families.ts';
 import type { App } from '../deps.ts';
 import { toApiError } from '../errors.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
@@ -71,14 +72,14 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   app.get('/sandbox/blocks', page, async (request, reply) => {
     const { newest } = request.query as Record<string, unknown>;
     const height = typeof newest === 'string' && /^\d{1,15}$/.test(newest) ? Number(newest) : undefined;
-    return send(request, reply, await blocksPage(deps.registry, chainOf(deps), height));
+    return send(request, reply, await blocksPage(deps.registry, chainOf(deps).reader, height));
   });
 
-  const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps), event);
+  const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps).payerSide, event);
   app.get('/sandbox/blocks/:number(^\\d{1,15}$)', page, async (request, reply) => {
     const found = await blockPage(
       deps.registry,
-      chainOf(deps),
+      chainOf(deps).reader,
       Number((request.params as { number: string }).number),
       nameOf,
     );
@@ -88,9 +89,8 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
 
   app.get('/sandbox/tx/:hash', page, async (request, reply) => {
     const { hash } = request.params as { hash: string };
-    const found = /^0x[0-9a-fA-F]{64}$/.test(hash)
-      ? await transactionPage(deps.registry, chainOf(deps), hash.toLowerCase(), nameOf)
-      : undefined;
+    const id = parseTransactionId(deps.sandbox.chainId, hash);
+    const found = id === undefined ? undefined : await transactionPage(deps.registry, chainOf(deps), id, nameOf);
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain knows no such transaction.'));
     return send(request, reply, found);
   });

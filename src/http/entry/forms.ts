@@ -1,5 +1,6 @@
 import { parseAcceptedId } from '../../chains/accepted-entry.ts';
-import { type Parsed, parseAccount, parseAsset, parseChainId } from '../../domain/caip.ts';
+import { parseAccount, parseAsset, parseChainId } from '../../domain/caip.ts';
+import type { Parsed } from '../../domain/parsed.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { OfferedAccount } from '../../actions/paying/list-options.ts';
-import { chainIn, isZeroAccount, parseAccount } from '../../domain/caip.ts';
+import { isZeroAccount } from '../../domain/addresses/families.ts';
+import { chainIn, parseAccount } from '../../domain/caip.ts';
 import { type Issue, validationError } from '../../errors.ts';
 
 /** The most accounts in one answer. Each one is looked up on its chain. */

@@ -1,13 +1,11 @@
 import { paymentOfOutgoing } from '../../actions/outgoing/order/about-outgoing.ts';
+import { findTransactionId, isAddressForm } from '../../domain/addresses/families.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
 import { findOutgoingOf } from '../../store/money/outgoing.ts';
 import type { PaymentFilter, PaymentName } from '../../store/payments/payment-filter.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { paymentIdIn } from './payment-id.ts';
-
-const TRANSACTION = /^0x[0-9a-f]{64}$/i;
-const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** The filter for a search text. Its forms exclude each other: a reference id has at most 35 characters and no underscore. */
 export async function readSearch(
@@ -19,15 +17,15 @@ export async function readSearch(
   if (isId('rfnd_', text)) return named({ by: 'id', id: paymentIdOf(text) });
   const id = paymentIdIn(text, publicUrl);
   if (id !== undefined) return named({ by: 'id', id });
-  if (TRANSACTION.test(text)) {
-    const hash = text.toLowerCase();
+  const hash = findTransactionId(text);
+  if (hash !== undefined) {
     const outgoing = await findOutgoingOf(db, hash);
     return named({ by: 'transaction', hash, paymentIds: outgoing.map(paymentOfOutgoing) });
   }
-  if (ADDRESS.test(text)) return named({ by: 'payer', address: text.toLowerCase(), chainId: undefined });
+  if (isAddressForm(text)) return named({ by: 'payer', address: text, chainId: undefined });
   const account = parseAccount(text);
   if (account.ok) {
-    return named({ by: 'payer', address: account.value.address.toLowerCase(), chainId: account.value.chainId });
+    return named({ by: 'payer', address: account.value.address, chainId: account.value.chainId });
   }
   return { named: undefined, referencePart: text };
 }

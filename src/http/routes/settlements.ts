@@ -9,8 +9,9 @@ import {
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { destinationProblem } from '../../chains/destinations.ts';
 import { assetsOf, isTestNetwork, type Registry } from '../../chains/registry.ts';
-import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
+import { type Account, type Asset, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import type { Mode } from '../../domain/mode.ts';
+import type { Parsed } from '../../domain/parsed.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';

@@ -1,3 +1,5 @@
+import { addressKey } from '../../domain/addresses/families.ts';
+import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** Work and money that need an account of ours and its key. Each count ends at a hundred. */
@@ -38,7 +40,7 @@ export async function countAccountRest(
       ${count(db`select from outgoing
         where network = ${network} and payer = ${address} and state = 'sending'`)} as outgoing,
       ${count(db`select from floats
-        where network = ${network} and lower(account) = lower(${address}) and units > 0`)} as floats,
+        where network = ${network} and ${addressKeySql(db, network, db`account`)} = ${addressKey(network, address)} and units > 0`)} as floats,
       ${count(db`select from strays
         where network = ${network} and account = ${address} and lot_id is null
           and state in ('unclaimed', 'requested', 'returning')`)} as unexpected`;

@@ -1,3 +1,5 @@
+import { addressKey, caipKey } from '../../domain/addresses/families.ts';
+import { addressKeySql, caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface EventState {
@@ -44,7 +46,7 @@ export interface DestinationOwner {
 export function findDestinationOwners(db: Reader, destinations: readonly string[]): Promise<DestinationOwner[]> {
   return db<DestinationOwner[]>`
     select asset, destination, merchant_id as "merchantId" from crypto_settlements
-    where lower(destination) = any(${destinations.map((each) => each.toLowerCase())}::text[])`;
+    where ${caipKeySql(db, db`destination`)} = any(${destinations.map(caipKey)}::text[])`;
 }
 
 interface AssetUnits {
@@ -68,23 +70,24 @@ export async function heldAt(
   },
 ): Promise<(AssetUnits & { readonly fees: bigint })[]> {
   const { network, block, accounts, hasFees } = ask;
-  const own = db`any(${ask.addresses.map((address) => address.toLowerCase())}::text[])`;
+  const keys = ask.addresses.map((address) => addressKey(network, address));
+  const isOwn = (column: Fragment) => db`${addressKeySql(db, network, column)} = any(${keys}::text[])`;
   const isBooked = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
   const rows = await db<{ asset: string; units: string; fees: string }[]>`
     select asset, sum(units)::text as units, coalesce(sum(units) filter (where account = 'fees'), 0)::text as fees from (
       ${bookedParts(db, { network, own: isBooked, block: db`${block}::bigint` })}
       union all
       select i.asset, 'undecided',
-        case when lower(i.recipient) = ${own} then i.amount - i.fee else 0 end
-        + case when lower(i.fee_account) = ${own} then i.fee else 0 end
-        - case when lower(i.payer) = ${own} then i.amount else 0 end
+        case when ${isOwn(db`i.recipient`)} then i.amount - i.fee else 0 end
+        + case when ${isOwn(db`i.fee_account`)} then i.fee else 0 end
+        - case when ${isOwn(db`i.payer`)} then i.amount else 0 end
       from chain_events e join items i on i.commitment = e.commitment
       where e.network = ${network} and e.type = 'paid' and e.block_number <= ${block} and e.decided_at is null
         and i.state <> 'paid'
       union all
       select e.asset, 'undecided',
-        case when lower(i.recipient) = ${own} then e.amount - e.fee else 0 end
-        + case when lower(i.fee_account) = ${own} then e.fee else 0 end
+        case when ${isOwn(db`i.recipient`)} then e.amount - e.fee else 0 end
+        + case when ${isOwn(db`i.fee_account`)} then e.fee else 0 end
       from (
         select commitment, fields ->> 'asset' as asset, (fields ->> 'amount')::numeric as amount,
           (fields ->> 'fee')::numeric as fee

@@ -1,3 +1,5 @@
+import { addressKey } from '../../domain/addresses/families.ts';
+import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** Money on the intermediate account that refunds are paid from. */
@@ -72,7 +74,7 @@ export async function nameFloatAccounts(
 export function lockFloatsOn(tx: Tx, { asset, account }: { asset: string; account: string }): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units, account from floats
-    where asset = ${asset} and lower(account) = lower(${account}) and units > 0 order by owner for update`;
+    where asset = ${asset} and ${addressKeySql(tx, asset, tx`account`)} = ${addressKey(asset, account)} and units > 0 order by owner for update`;
 }
 
 export async function moveFloats(

@@ -2,6 +2,7 @@ import type { Spend } from '../../domain/money/holding.ts';
 import { isFinal, PAYMENT_STATUSES } from '../../domain/payment.ts';
 import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
+import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** The queue of payouts: lots with units left, and the destinations of their merchants. */
@@ -57,7 +58,7 @@ const ENDED = PAYMENT_STATUSES.filter(isFinal);
  */
 function isPayable(db: Reader, { networks, now }: Ask) {
   return db`p.is_open and p.network = any(${networks as string[]}::text[]) and (p.address is not null or p.is_paying)
-    and lower(c.destination) <> lower(p.network || ':' || p.account)
+    and ${caipKeySql(db, db`c.destination`)} <> ${caipKeySql(db, db`(p.network || ':' || p.account)`)}
     and c.held_from <= ${now} and not ${isPayoutStopped(db)}
     and exists (select from payments y where y.id = p.payment_id and y.status = any(${ENDED as string[]}::text[]))
     and not exists (select from positions z where z.payment_id = p.payment_id and z.is_stale)

@@ -1,6 +1,7 @@
 import type { PayoutState, WaitingPayout } from '../../domain/payout.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
+import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** Held money as lists show it: the remaining part of a payment's lots, or a payout or refund that spent a part. */
@@ -50,7 +51,7 @@ export function listPayouts(db: Reader, { of, states, beforeId, limit }: PayoutQ
       p.amount::text as amount, p.state, p.problem, coalesce(p.destination, c.destination) as destination,
       p.retry_at as "retryAt", p.held_at as "heldAt", p.updated_at as "updatedAt", c.held_from as "heldFrom",
       ${isPayoutStopped(db)} as "isStopped",
-      coalesce(lower(c.destination) <> lower(p.network || ':' || p.account), false) as "hasDestination",
+      coalesce(${caipKeySql(db, db`c.destination`)} <> ${caipKeySql(db, db`(p.network || ':' || p.account)`)}, false) as "hasDestination",
       p.transaction_hash as "transactionHash"
     from (
       select h.payment_id, h.merchant_id, h.network, h.asset, h.account, h.amount, 'held' as state, h.problem, h.destination,

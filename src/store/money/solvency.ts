@@ -1,3 +1,5 @@
+import { addressKey } from '../../domain/addresses/families.ts';
+import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { bookedParts } from './book-comparison.ts';
 
@@ -49,7 +51,7 @@ export async function owedAt(
             from chain_events e join items i on i.commitment = e.commitment and i.network = e.network
             where e.network = ${network} and e.type = 'paid' and e.block_number <= c.final_number
               and e.decided_at is null and i.state <> 'paid'
-              and lower(i.payer) = any(${accounts.map((account) => account.toLowerCase())}::text[])
+              and ${addressKeySql(db, network, db`i.payer`)} = any(${accounts.map((account) => addressKey(network, account))}::text[])
             ) as parts group by asset, account
           ) as accounts group by asset
         ) as sums where owed <> 0 or missing <> 0

@@ -1,5 +1,7 @@
+import { addressKey, caipKey } from '../../domain/addresses/families.ts';
 import type { ItemKey } from '../../domain/item.ts';
 import { EVENTS_CHANNEL } from '../events/placing.ts';
+import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Tx } from '../plumbing/database.ts';
 
 export interface PayerKey {
@@ -67,7 +69,7 @@ async function eraseSent(
     from deposits d
     where d.payment_id > ${after} and d.commitment in (
       select t.commitment from movements t
-      where t.network = ${payer.network} and lower(t.sender) = lower(${payer.address}))
+      where t.network = ${payer.network} and ${addressKeySql(tx, payer.network, tx`t.sender`)} = ${addressKey(payer.network, payer.address)})
     group by d.payment_id order by d.payment_id limit ${limit}`;
   const paymentIds = deposits.map(({ paymentId }) => paymentId);
   const keys = deposits.flatMap((deposit) => deposit.keys);
@@ -92,7 +94,7 @@ async function eraseNames(
       and (buyer_name not in ('', ${NO_NAME}) or buyer_icon is not null)`;
   const { count: inPayments } = await tx`
     update payments set buyer_name = ${NO_NAME}, buyer_icon = null
-    where id = any(${paymentIds as string[]}::text[]) and lower(buyer_account) = lower(${`${network}:${address}`})
+    where id = any(${paymentIds as string[]}::text[]) and ${addressKeySql(tx, network, tx`buyer_account`)} = ${caipKey(`${network}:${address}`)}
       and (buyer_name <> ${NO_NAME} or buyer_icon is not null)`;
   if (inPayments > 0) await tx`select pg_notify(${EVENTS_CHANNEL}, ${paymentIds.join(',')})`;
   return inItems + inPayments;

@@ -1,6 +1,7 @@
 import { firstIdAt } from '../../domain/ids.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment.ts';
 import type { Owner } from '../parties/merchants.ts';
+import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** Undefined fields do not narrow the filter. */
@@ -28,7 +29,7 @@ export type PaymentName =
   | { readonly by: 'id'; readonly id: string }
   /** Payments that the transaction has paid, and payments whose payout or refund it has executed. */
   | { readonly by: 'transaction'; readonly hash: string; readonly paymentIds: readonly string[] }
-  /** The address in lower case, on one network or on any. */
+  /** The address in any of its spellings, on one network or on any. */
   | { readonly by: 'payer'; readonly address: string; readonly chainId: string | undefined };
 
 export type Fragment = ReturnType<Reader>;
@@ -71,12 +72,14 @@ function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentNa
       ? db`p.transaction_hash = ${hash}`
       : db`p.id = any(array(select id from payments where transaction_hash = ${hash}) || ${paymentIds as string[]}::text[])`;
   }
-  const address = db`lower(split_part(p.buyer_account, ':', 3))`;
+  // The index has every address in lower case. The comparison of the whole text follows the rules of the address's family.
+  const folded = db`lower(split_part(p.buyer_account, ':', 3))`;
+  const named = db`split_part(p.buyer_account, ':', 1) || ':' || split_part(p.buyer_account, ':', 2) || ':' || ${name.address}`;
   const chain = db`split_part(p.buyer_account, ':', 1) || ':' || split_part(p.buyer_account, ':', 2)`;
   return db`p.buyer_account is not null
-    and hashtextextended(p.partner_id || p.mode || ${address}, 0)
-      = hashtextextended(${partnerId} || ${mode} || ${name.address}, 0)
-    and ${address} = ${name.address}
+    and hashtextextended(p.partner_id || p.mode || ${folded}, 0)
+      = hashtextextended(${partnerId} || ${mode} || lower(${name.address}), 0)
+    and ${caipKeySql(db, db`p.buyer_account`)} = ${caipKeySql(db, db`(${named})`)}
     and ${name.chainId === undefined ? db`true` : db`${chain} = ${name.chainId}`}`;
 }
 

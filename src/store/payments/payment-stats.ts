@@ -1,4 +1,5 @@
 import type { Decimal } from '../../domain/money.ts';
+import { caipKeySql } from '../plumbing/address-key.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import {
   type Fragment,
@@ -137,9 +138,9 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fra
     ${statuses === undefined ? db`` : seen}`;
 }
 
-/** Older payments have the wallet's spelling of the address. Only addresses of EVM chains keep their meaning in lower case. */
+/** Older payments have the wallet's spelling of the address. */
 function oneSpelling(db: Reader): Fragment {
-  return db`case when buyer_account like 'eip155:%' then lower(buyer_account) else buyer_account end`;
+  return caipKeySql(db, db`buyer_account`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChainUnavailableError, type WalletAction } from '../../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../../src/chains/chain-errors.ts';
+import type { WalletAction } from '../../../src/chains/payer-side.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Payer, Scene } from '../harness.ts';
 
@@ -13,11 +14,15 @@ export function describeCoinPayments(onScene: OnScene): void {
         const { chain, send, mine } = scene;
         const { payer, item, action } = await handedOut(scene);
         const hash = await send(payer, action);
-        assert.equal(await chain.isPaymentShown(item, hash), true, 'pending');
-        assert.equal(await chain.isPaymentShown(item, hash.toUpperCase().replace('0X', '0x')), true, 'upper case');
+        assert.equal(await chain.payerSide.isPaymentShown(item, hash), true, 'pending');
+        assert.equal(
+          await chain.payerSide.isPaymentShown(item, hash.toUpperCase().replace('0X', '0x')),
+          true,
+          'upper case',
+        );
         await mine();
-        assert.equal((await chain.findTransaction(hash)).is, 'mined');
-        assert.equal(await chain.isPaymentShown(item, hash), true, 'mined');
+        assert.equal((await chain.sender.findTransaction(hash)).is, 'mined');
+        assert.equal(await chain.payerSide.isPaymentShown(item, hash), true, 'mined');
       }),
     );
 
@@ -26,11 +31,11 @@ export function describeCoinPayments(onScene: OnScene): void {
       onScene(async (scene) => {
         const { chain, send, mine, reorg } = scene;
         const { payer, item, action } = await handedOut(scene);
-        assert.equal(await chain.isPaymentShown(item, `0x${'ab'.repeat(32)}`), false);
+        assert.equal(await chain.payerSide.isPaymentShown(item, `0x${'ab'.repeat(32)}`), false);
         const hash = await send(payer, action);
         await mine();
         await reorg(1, 'forgotten');
-        assert.equal(await chain.isPaymentShown(item, hash), false);
+        assert.equal(await chain.payerSide.isPaymentShown(item, hash), false);
       }),
     );
 
@@ -43,7 +48,7 @@ export function describeCoinPayments(onScene: OnScene): void {
         const stranger = newPayer();
         await fund(stranger.address, assets.native, 10n ** 18n);
         const [call] = action.params as [Record<string, string>];
-        const [otherAction] = chain.walletActions(other, 0n);
+        const [otherAction] = chain.payerSide.walletActions(other, 0n);
         const wrong: readonly (readonly [Payer, object])[] = [
           [payer, otherAction?.params[0] as object],
           [stranger, { ...call, from: stranger.address.toLowerCase() }],
@@ -52,10 +57,10 @@ export function describeCoinPayments(onScene: OnScene): void {
         ];
         for (const [sender, params] of wrong) {
           const hash = await send(sender, { ...action, params: [params] });
-          assert.equal(await chain.isPaymentShown(item, hash), false, JSON.stringify(params));
+          assert.equal(await chain.payerSide.isPaymentShown(item, hash), false, JSON.stringify(params));
         }
         await mine();
-        assert.equal(await chain.isPaymentShown(item, await send(payer, action)), true);
+        assert.equal(await chain.payerSide.isPaymentShown(item, await send(payer, action)), true);
       }),
     );
 
@@ -63,13 +68,13 @@ export function describeCoinPayments(onScene: OnScene): void {
       'is not shown once it has reverted: the payer may have to send another',
       onScene(async (scene) => {
         const { chain, send, mine } = scene;
-        const { timestampS } = await chain.head();
+        const { timestampS } = await chain.reader.head();
         const { payer, item, action } = await handedOut(scene, { deadlineS: timestampS - 1 });
         const hash = await send(payer, action);
         await mine();
-        const found = await chain.findTransaction(hash);
+        const found = await chain.sender.findTransaction(hash);
         assert.equal(found.is === 'mined' && found.isReverted, true);
-        assert.equal(await chain.isPaymentShown(item, hash), false);
+        assert.equal(await chain.payerSide.isPaymentShown(item, hash), false);
       }),
     );
 
@@ -80,7 +85,7 @@ export function describeCoinPayments(onScene: OnScene): void {
         const { payer, item, action } = await handedOut(scene);
         const hash = await send(payer, action);
         await setReachable(false);
-        await assert.rejects(chain.isPaymentShown(item, hash), ChainUnavailableError);
+        await assert.rejects(chain.payerSide.isPaymentShown(item, hash), ChainUnavailableError);
         await setReachable(true);
       }),
     );
@@ -92,6 +97,6 @@ async function handedOut(scene: Scene, terms: Partial<Item> = {}) {
   const payer = scene.newPayer();
   const item = await scene.newItem(payer, 'native', terms);
   await scene.fund(payer.address, scene.assets.native, 10n ** 18n);
-  const [action] = scene.chain.walletActions(item, 0n);
+  const [action] = scene.chain.payerSide.walletActions(item, 0n);
   return { payer, item, action: action as WalletAction };
 }

@@ -9,9 +9,9 @@ import type { OnScene, Scene } from '../harness.ts';
 /** An item by deposit, with the address in place of its payer. */
 async function newDeposit({ chain, newItem, newPayer }: Scene, given: Partial<Item> = {}): Promise<Item> {
   await chain.check();
-  const collector = chain.depositContract() ?? '';
+  const collector = chain.payerSide.depositContract() ?? '';
   const item = await newItem(newPayer(), 'eip3009-vrs', { method: 'deposit', collector, ...given });
-  return { ...item, payer: chain.depositAddressOf(item) };
+  return { ...item, payer: chain.payerSide.depositAddressOf(item) };
 }
 
 /** The authorization of a payer who has the money, for the deposit address of a new item. */
@@ -34,19 +34,23 @@ async function newAuthorized(scene: Scene, form: 'vrs' | 'bytes', given: Partial
     primaryType: 'TransferWithAuthorization',
     message: {
       from: payer.address,
-      to: chain.depositAddressOf(item) as Hex,
+      to: chain.payerSide.depositAddressOf(item) as Hex,
       value: item.amount,
       validAfter: 7n,
       validBefore: BigInt(item.deadlineS),
       nonce: authorization.nonce,
     },
   });
-  return { payer, deposit, signed: { item, commitment: chain.commitmentOf(item), signature, hasCode: false } };
+  return {
+    payer,
+    deposit,
+    signed: { item, commitment: chain.payerSide.commitmentOf(item), signature, hasCode: false },
+  };
 }
 
 const swept = (chain: Scene['chain'], item: Item) => ({
   item,
-  commitment: chain.commitmentOf(item),
+  commitment: chain.payerSide.commitmentOf(item),
   signature: '0x',
   hasCode: false,
 });
@@ -62,7 +66,7 @@ export function describeDeposits(onScene: OnScene): void {
         const [first, second, empty] = items as [Item, Item, Item];
         await fund(sender.address, first.asset, 5_000n);
         await fund(sender.address, scene.assets.native, 10n ** 18n);
-        const from = (await chain.head()).number;
+        const from = (await chain.reader.head()).number;
         for (const [item, units] of [
           [first, 1_000n],
           [second, 2_500n],
@@ -72,11 +76,11 @@ export function describeDeposits(onScene: OnScene): void {
           await send(sender, { method: 'eth_sendTransaction', params: [{ from: sender.address, to, data }] });
           await mine();
         }
-        const { number } = await chain.head();
+        const { number } = await chain.reader.head();
         const addresses = items.map(({ payer }) => payer);
         const others = Array.from({ length: 600 }, (_, index) => `0x${index.toString(16).padStart(40, 'a')}`);
         for (const accounts of [addresses, [...addresses, ...others]]) {
-          const found = await chain.incoming(new Set(accounts), from + 1, number);
+          const found = await chain.reader.incoming(new Set(accounts), from + 1, number);
           assert.deepEqual(
             found.map(({ to, amount }) => [to, amount]),
             [
@@ -85,11 +89,11 @@ export function describeDeposits(onScene: OnScene): void {
             ],
           );
         }
-        for (const witness of chain.witnesses()) {
+        for (const witness of chain.reader.witnesses()) {
           assert.equal(await witness.holding(first.payer, first.asset, number), 1_000n);
         }
         const batch = items.map((item) => swept(chain, item));
-        assert.deepEqual(await chain.simulate(batch), [
+        assert.deepEqual(await chain.sender.simulate(batch), [
           { is: 'paid' },
           { is: 'paid' },
           { is: 'refused', reason: 'short_balance' },
@@ -98,7 +102,7 @@ export function describeDeposits(onScene: OnScene): void {
         assert.equal(await holding(first.recipient, first.asset), 990n);
         assert.equal(await holding(second.recipient, first.asset), 2_500n);
         const block = await placeOf(hash);
-        const events = await chain.events(block.number, block.number);
+        const events = await chain.reader.events(block.number, block.number);
         assert.deepEqual(
           events.map(({ logIndex: _, ...event }) => event),
           [[first, 1_000n, 10n] as const, [second, 2_500n, 0n] as const].map(([item, amount, fee]) => ({
@@ -106,7 +110,7 @@ export function describeDeposits(onScene: OnScene): void {
             block: { number: block.number, hash: block.hash },
             transactionHash: hash,
             collector: item.collector,
-            commitment: chain.commitmentOf(item),
+            commitment: chain.payerSide.commitmentOf(item),
             subject: item.seal,
             asset: item.asset,
             amount,
@@ -120,10 +124,12 @@ export function describeDeposits(onScene: OnScene): void {
             },
           })),
         );
-        for (const witness of chain.witnesses()) {
+        for (const witness of chain.reader.witnesses()) {
           assert.deepEqual((await witness.receipt(hash))?.events, events);
         }
-        assert.deepEqual(await chain.simulate([swept(chain, empty)]), [{ is: 'refused', reason: 'short_balance' }]);
+        assert.deepEqual(await chain.sender.simulate([swept(chain, empty)]), [
+          { is: 'refused', reason: 'short_balance' },
+        ]);
       }),
     );
 
@@ -136,7 +142,10 @@ export function describeDeposits(onScene: OnScene): void {
           const second = await newAuthorized(scene, form);
           const { item, signature } = first.signed;
           const [{ address }] = relayers;
-          assert.partialDeepStrictEqual(await chain.judge(item, signature, address), { is: 'good', hasCode: false });
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signature, address), {
+            is: 'good',
+            hasCode: false,
+          });
           const bent: Partial<Item>[] = [
             { amount: 999n },
             { recipient: second.payer.address },
@@ -146,29 +155,29 @@ export function describeDeposits(onScene: OnScene): void {
           ];
           for (const change of bent) {
             const other = { ...item, ...change };
-            assert.deepEqual(await chain.judge(other, signature, address), { is: 'wrong_signature' });
-            assert.notEqual(chain.commitmentOf(other), chain.commitmentOf(item));
+            assert.deepEqual(await chain.payerSide.judge(other, signature, address), { is: 'wrong_signature' });
+            assert.notEqual(chain.payerSide.commitmentOf(other), chain.payerSide.commitmentOf(item));
           }
           const wrong = { ...second.signed, signature };
-          assert.deepEqual(await chain.simulate([first.signed, wrong]), [
+          assert.deepEqual(await chain.sender.simulate([first.signed, wrong]), [
             { is: 'paid' },
             { is: 'refused', reason: 'wrong_signature' },
           ]);
-          assert.equal(await chain.isUsed(item, first.signed.commitment), false);
+          assert.equal(await chain.reader.isUsed(item, first.signed.commitment), false);
           const hash = await relay([first.signed, wrong]);
           assert.equal(await holding(item.recipient, item.asset), 990n);
           assert.equal(await holding(first.payer.address, item.asset), 500n);
           assert.equal(await holding(second.payer.address, item.asset), 1_500n);
           const { number } = await placeOf(hash);
           assert.deepEqual(
-            (await chain.events(number, number)).map(({ type, commitment }) => [type, commitment]),
-            [['swept', chain.commitmentOf(first.deposit)]],
+            (await chain.reader.events(number, number)).map(({ type, commitment }) => [type, commitment]),
+            [['swept', chain.payerSide.commitmentOf(first.deposit)]],
           );
-          const [transfer, ...more] = await chain.incoming(new Set([first.deposit.payer]), number, number);
+          const [transfer, ...more] = await chain.reader.incoming(new Set([first.deposit.payer]), number, number);
           assert.deepEqual([transfer?.from, transfer?.amount, more], [first.payer.address, 1_000n, []]);
-          assert.equal(await chain.isUsed(item, first.signed.commitment), true);
-          assert.deepEqual(await chain.judge(item, signature, address), { is: 'used' });
-          assert.deepEqual(await chain.simulate([first.signed]), [{ is: 'refused', reason: 'used' }]);
+          assert.equal(await chain.reader.isUsed(item, first.signed.commitment), true);
+          assert.deepEqual(await chain.payerSide.judge(item, signature, address), { is: 'used' });
+          assert.deepEqual(await chain.sender.simulate([first.signed]), [{ is: 'refused', reason: 'used' }]);
         }),
       );
     }
@@ -179,7 +188,7 @@ export function describeDeposits(onScene: OnScene): void {
         const { chain, relayers } = scene;
         const { signed } = await newAuthorized(scene, 'vrs', { amount: 2_000n });
         const { item, signature } = signed;
-        assert.deepEqual(await chain.judge(item, signature, relayers[0].address), { is: 'short_balance' });
+        assert.deepEqual(await chain.payerSide.judge(item, signature, relayers[0].address), { is: 'short_balance' });
       }),
     );
 
@@ -192,20 +201,20 @@ export function describeDeposits(onScene: OnScene): void {
         await mine();
         const batch = deposits.map((item) => swept(chain, { ...item, asset: scene.assets.permit2, asked: item.asset }));
         for (const [index, { commitment, item }] of batch.entries()) {
-          assert.equal(commitment, chain.commitmentOf(deposits[index] as Item));
-          assert.equal(chain.depositAddressOf(item), item.payer);
+          assert.equal(commitment, chain.payerSide.commitmentOf(deposits[index] as Item));
+          assert.equal(chain.payerSide.depositAddressOf(item), item.payer);
         }
         const hash = await relay(batch);
         for (const { recipient } of deposits) assert.equal(await holding(recipient, scene.assets.permit2), 2_970n);
         const block = await scene.placeOf(hash);
-        const events = await chain.events(block.number, block.number);
+        const events = await chain.reader.events(block.number, block.number);
         assert.deepEqual(
           events.map((event) => event.type === 'swept' && [event.commitment, event.asset, event.amount, event.fee]),
           batch.map(({ commitment }) => [commitment, scene.assets.permit2, 3_000n, 30n]),
         );
         // They share no transaction with deposits that ask for the token.
         const own = await newDeposit(scene, { asset: scene.assets.permit2 });
-        await assert.rejects(chain.simulate([swept(chain, own), ...batch]), TypeError);
+        await assert.rejects(chain.sender.simulate([swept(chain, own), ...batch]), TypeError);
       }),
     );
 
@@ -222,11 +231,11 @@ export function describeDeposits(onScene: OnScene): void {
           { asset: scene.assets.permit2 },
         ];
         for (const change of changes) {
-          assert.notEqual(chain.depositAddressOf({ ...item, ...change }), item.payer);
-          assert.notEqual(chain.commitmentOf({ ...item, ...change }), chain.commitmentOf(item));
+          assert.notEqual(chain.payerSide.depositAddressOf({ ...item, ...change }), item.payer);
+          assert.notEqual(chain.payerSide.commitmentOf({ ...item, ...change }), chain.payerSide.commitmentOf(item));
         }
         // Who asks, and when, makes no difference.
-        assert.equal(chain.depositAddressOf({ ...item, payer: newAccount(), deadlineS: 1 }), item.payer);
+        assert.equal(chain.payerSide.depositAddressOf({ ...item, payer: newAccount(), deadlineS: 1 }), item.payer);
       }),
     );
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChainUnavailableError, type WalletAction } from '../../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../../src/chains/chain-errors.ts';
+import type { WalletAction } from '../../../src/chains/payer-side.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
 
@@ -9,18 +10,18 @@ export function describeEvents(onScene: OnScene): void {
     it(
       'reports blocks that form a chain',
       onScene(async ({ chain, mine }) => {
-        const before = await chain.head();
+        const before = await chain.reader.head();
         await mine();
         await mine();
-        const head = await chain.head();
+        const head = await chain.reader.head();
         assert.equal(head.number, before.number + 2);
         assert.ok(head.timestampS >= before.timestampS);
-        assert.deepEqual(await chain.block(head.number), head);
-        assert.deepEqual(await chain.block(before.number), before);
-        const between = await chain.block(before.number + 1);
+        assert.deepEqual(await chain.reader.block(head.number), head);
+        assert.deepEqual(await chain.reader.block(before.number), before);
+        const between = await chain.reader.block(before.number + 1);
         assert.equal(between?.parentHash, before.hash);
         assert.equal(head.parentHash, between?.hash);
-        assert.equal(await chain.block(head.number + 1), undefined);
+        assert.equal(await chain.reader.block(head.number + 1), undefined);
       }),
     );
 
@@ -33,11 +34,11 @@ export function describeEvents(onScene: OnScene): void {
         const block = await placeOf(hash);
         const { payer, asset, amount, fee, recipient } = item;
         const { seal: subject, feeAccount, deadlineS } = item;
-        assert.deepEqual(await chain.events(block.number - 1, block.number + 1), [
+        assert.deepEqual(await chain.reader.events(block.number - 1, block.number + 1), [
           {
             block,
             transactionHash: hash,
-            logIndex: (await chain.events(block.number, block.number))[0]?.logIndex,
+            logIndex: (await chain.reader.events(block.number, block.number))[0]?.logIndex,
             collector: item.collector,
             commitment: signed.commitment,
             type: 'paid',
@@ -50,8 +51,8 @@ export function describeEvents(onScene: OnScene): void {
             terms: { nonceSpace: 'token', feeAccount, deadline: BigInt(deadlineS) },
           },
         ]);
-        assert.deepEqual(await chain.events(block.number + 1, block.number + 1), []);
-        assert.deepEqual(await chain.events(block.number - 1, block.number - 1), []);
+        assert.deepEqual(await chain.reader.events(block.number + 1, block.number + 1), []);
+        assert.deepEqual(await chain.reader.events(block.number - 1, block.number - 1), []);
       }),
     );
 
@@ -64,10 +65,10 @@ export function describeEvents(onScene: OnScene): void {
           recipient: newPayer().address,
         });
         const { number } = await placeOf(await relay([lookAlike.signed]));
-        const [event] = await chain.events(number, number);
+        const [event] = await chain.reader.events(number, number);
         assert.equal(event?.commitment, lookAlike.signed.commitment);
         assert.notEqual(event?.commitment, ordered.signed.commitment);
-        assert.equal(await chain.isUsed(ordered.item, ordered.signed.commitment), false);
+        assert.equal(await chain.reader.isUsed(ordered.item, ordered.signed.commitment), false);
       }),
     );
 
@@ -75,15 +76,15 @@ export function describeEvents(onScene: OnScene): void {
       'reports the same events by each endpoint alone as by all together',
       onScene(async ({ chain, payable, relay, relayers: [relayer], placeOf, mine }) => {
         const { item, signed } = await payable('eip3009-vrs');
-        const nonce = await chain.minedNonce(relayer.address);
+        const nonce = await chain.sender.minedNonce(relayer.address);
         const hash = await relay([signed]);
         await mine();
-        const found = await chain.findTransaction(hash);
+        const found = await chain.sender.findTransaction(hash);
         assert.ok(found.is === 'mined');
         const { gasSpent, coinSpent } = found;
-        const [block, head] = [await placeOf(hash), await chain.head()];
-        const events = await chain.events(block.number, block.number);
-        const witnesses = chain.witnesses();
+        const [block, head] = [await placeOf(hash), await chain.reader.head()];
+        const events = await chain.reader.events(block.number, block.number);
+        const witnesses = chain.reader.witnesses();
         assert.equal(witnesses.length, chain.health().endpoints);
         for (const witness of witnesses) {
           assert.match(witness.name, /^endpoint \d+$/);
@@ -120,29 +121,29 @@ export function describeEvents(onScene: OnScene): void {
       onScene(async ({ chain, payable, relayers: [relayer], mine, reorg, holding }) => {
         const { item, signed } = await payable('eip3009-bytes');
         await mine();
-        const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
-        const { hash, bytes } = await chain.signBatch(relayer, [signed], slot);
-        await chain.broadcast(bytes);
+        const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
+        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], slot);
+        await chain.sender.broadcast(bytes);
         await mine();
         await mine();
-        const before = await chain.head();
-        const paidIn = await chain.block(before.number - 1);
+        const before = await chain.reader.head();
+        const paidIn = await chain.reader.block(before.number - 1);
 
         await reorg(2, 'forgotten');
-        const after = await chain.block(before.number);
+        const after = await chain.reader.block(before.number);
         assert.notEqual(after?.hash, before.hash);
-        assert.notEqual((await chain.block(before.number - 1))?.hash, paidIn?.hash);
-        for (const witness of chain.witnesses()) {
+        assert.notEqual((await chain.reader.block(before.number - 1))?.hash, paidIn?.hash);
+        for (const witness of chain.reader.witnesses()) {
           assert.equal((await witness.block(before.number))?.hash, after?.hash);
           assert.equal(await witness.receipt(hash), undefined);
         }
-        assert.deepEqual(await chain.events(before.number - 1, before.number), []);
-        assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
-        assert.equal(await chain.isUsed(item, signed.commitment), false);
+        assert.deepEqual(await chain.reader.events(before.number - 1, before.number), []);
+        assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.reader.isUsed(item, signed.commitment), false);
         assert.equal(await holding(item.payer, item.asset), item.amount);
 
-        assert.equal(await chain.broadcast(bytes), 'accepted');
+        assert.equal(await chain.sender.broadcast(bytes), 'accepted');
         await mine();
         assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
       }),
@@ -159,8 +160,8 @@ export function describeEvents(onScene: OnScene): void {
         await reorg(2, 'kept');
         const after = await placeOf(hash);
         assert.notEqual(after.hash, before.hash);
-        const { number } = await chain.head();
-        const events = await chain.events(Math.min(before.number, after.number), number);
+        const { number } = await chain.reader.head();
+        const events = await chain.reader.events(Math.min(before.number, after.number), number);
         assert.deepEqual(
           events.map((event) => [event.commitment, event.block, event.transactionHash]),
           [[signed.commitment, after, hash]],
@@ -176,14 +177,14 @@ export function describeEvents(onScene: OnScene): void {
         const { chain, placeOf, holding } = scene;
         const { item, hash } = await payCoin(scene);
         const block = await placeOf(hash);
-        const [event] = await chain.events(block.number, block.number);
+        const [event] = await chain.reader.events(block.number, block.number);
         const { payer, asset, amount, fee, recipient } = item;
         assert.deepEqual(event, {
           block,
           transactionHash: hash,
           logIndex: event?.logIndex,
           collector: item.collector,
-          commitment: chain.commitmentOf(item),
+          commitment: chain.payerSide.commitmentOf(item),
           type: 'paid',
           subject: item.seal,
           payer,
@@ -194,8 +195,8 @@ export function describeEvents(onScene: OnScene): void {
           terms: { nonceSpace: 'coin', feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
         });
         assert.equal(await holding(recipient, asset), amount - fee);
-        assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), true);
-        assert.equal(await chain.isUsed(item, chain.commitmentOf(item), block.number - 1), false);
+        assert.equal(await chain.reader.isUsed(item, chain.payerSide.commitmentOf(item)), true);
+        assert.equal(await chain.reader.isUsed(item, chain.payerSide.commitmentOf(item), block.number - 1), false);
       }),
     );
 
@@ -206,7 +207,7 @@ export function describeEvents(onScene: OnScene): void {
         const { payer, item, action } = await payCoin(scene);
         const again = await send(payer, action);
         await mine();
-        const found = await chain.findTransaction(again);
+        const found = await chain.sender.findTransaction(again);
         assert.equal(found.is === 'mined' && found.isReverted, true);
         assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
       }),
@@ -219,7 +220,7 @@ export function describeEvents(onScene: OnScene): void {
         const payer = newPayer();
         await fund(payer.address, scene.assets.native, 10n ** 18n);
         const item = await newItem(payer, 'native');
-        const action = onlyAction(chain.walletActions(item, 0n));
+        const action = onlyAction(chain.payerSide.walletActions(item, 0n));
         const call = action.params[0] as object;
         const inexact = await send(payer, {
           ...action,
@@ -229,11 +230,11 @@ export function describeEvents(onScene: OnScene): void {
         const late = await send(payer, action);
         await mine();
         for (const hash of [inexact, late]) {
-          const found = await chain.findTransaction(hash);
+          const found = await chain.sender.findTransaction(hash);
           assert.equal(found.is === 'mined' && found.isReverted, true);
         }
         assert.equal(await holding(item.recipient, item.asset), 0n);
-        assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), false);
+        assert.equal(await chain.reader.isUsed(item, chain.payerSide.commitmentOf(item)), false);
       }),
     );
   });
@@ -244,7 +245,7 @@ async function payCoin(scene: Scene) {
   const payer = newPayer();
   await fund(payer.address, assets.native, 10n ** 18n);
   const item: Item = await newItem(payer, 'native');
-  const action = onlyAction(chain.walletActions(item, 0n));
+  const action = onlyAction(chain.payerSide.walletActions(item, 0n));
   await mine();
   const hash = await send(payer, action);
   await mine();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RefusalReason } from '../../../src/chains/chain.ts';
+import type { RefusalReason } from '../../../src/chains/refusal-reason.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
 
@@ -14,7 +14,10 @@ export function describeJudging(onScene: OnScene): void {
         `finds it good when the chain would carry the item out (${method})`,
         onScene(async ({ chain, payable }) => {
           const { item, signed } = await payable(method);
-          assert.partialDeepStrictEqual(await chain.judge(item, signed.signature), { is: 'good', hasCode: false });
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signed.signature), {
+            is: 'good',
+            hasCode: false,
+          });
         }),
       );
 
@@ -24,7 +27,7 @@ export function describeJudging(onScene: OnScene): void {
           const { item, signed } = await payable(method);
           const v = Number.parseInt(signed.signature.slice(-2), 16) - 27;
           const signature = `${signed.signature.slice(0, -2)}0${v}`;
-          assert.partialDeepStrictEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signature), { is: 'good', hasCode: false });
           await relay([{ ...signed, signature }]);
           assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
         }),
@@ -51,7 +54,7 @@ export function describeJudging(onScene: OnScene): void {
             await signElsewhere(scene, payer, item, { verifyingContract: newAccount() }),
           ];
           for (const signature of signatures) {
-            assert.deepEqual(await chain.judge(item, signature), { is: 'wrong_signature' });
+            assert.deepEqual(await chain.payerSide.judge(item, signature), { is: 'wrong_signature' });
           }
         }),
       );
@@ -63,10 +66,10 @@ export function describeJudging(onScene: OnScene): void {
           const [r, s] = [signed.signature.slice(2, 66), signed.signature.slice(66, 130)];
           const wrapped = `${signed.signature}${'6492'.repeat(16)}`;
           for (const signature of ['0x', '', 'signed', `0x${r}${s}`, `${signed.signature}00`, wrapped]) {
-            assert.deepEqual(await chain.judge(item, signature), { is: 'malformed_signature' }, signature);
+            assert.deepEqual(await chain.payerSide.judge(item, signature), { is: 'malformed_signature' }, signature);
           }
           for (const v of ['02', '1d', 'ff']) {
-            const verdict = await chain.judge(item, `0x${r}${s}${v}`);
+            const verdict = await chain.payerSide.judge(item, `0x${r}${s}${v}`);
             assert.match(verdict.is, /^(malformed|wrong)_signature$/);
           }
         }),
@@ -79,7 +82,7 @@ export function describeJudging(onScene: OnScene): void {
           const s = BigInt(`0x${signed.signature.slice(66, 130)}`);
           const v = signed.signature.endsWith('1b') ? '1c' : '1b';
           const mirrored = `${signed.signature.slice(0, 66)}${(ORDER - s).toString(16).padStart(64, '0')}${v}`;
-          const verdict = await chain.judge(item, mirrored);
+          const verdict = await chain.payerSide.judge(item, mirrored);
           assert.match(verdict.is, /^(malformed|wrong)_signature$/);
         }),
       );
@@ -89,7 +92,7 @@ export function describeJudging(onScene: OnScene): void {
         onScene(async ({ chain, payable, newItem, sign }) => {
           const { payer, item } = await payable(method);
           const dearer = await newItem(payer, method, { amount: item.amount + 1n });
-          assert.deepEqual(await chain.judge(dearer, await sign(payer, dearer)), { is: 'short_balance' });
+          assert.deepEqual(await chain.payerSide.judge(dearer, await sign(payer, dearer)), { is: 'short_balance' });
         }),
       );
 
@@ -99,9 +102,9 @@ export function describeJudging(onScene: OnScene): void {
           const { item, signed } = await payable(method);
           await relay([signed]);
           // The item is paid, whether or not the payer could pay again.
-          assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
+          assert.deepEqual(await chain.payerSide.judge(item, signed.signature), { is: 'used' });
           await fund(item.payer, item.asset, item.amount);
-          assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
+          assert.deepEqual(await chain.payerSide.judge(item, signed.signature), { is: 'used' });
         }),
       );
 
@@ -110,7 +113,7 @@ export function describeJudging(onScene: OnScene): void {
         onScene(async ({ chain, payable, cancelAuthorization }) => {
           const { payer, item, signed } = await payable(method);
           await cancelAuthorization(payer, item);
-          assert.deepEqual(await chain.judge(item, signed.signature), { is: 'used' });
+          assert.deepEqual(await chain.payerSide.judge(item, signed.signature), { is: 'used' });
         }),
       );
 
@@ -120,17 +123,20 @@ export function describeJudging(onScene: OnScene): void {
           const { item, signed } = await payable(method);
           const check = async (spoken: RefusalReason) => {
             const reason = method === 'permit2' && spoken !== 'late' ? 'unknown' : spoken;
-            const verdict = await chain.judge(item, signed.signature);
+            const verdict = await chain.payerSide.judge(item, signed.signature);
             // The caller checks the deadline without a chain, so an implementation need not.
             if (spoken !== 'late' || verdict.is !== 'good') assert.deepEqual(verdict, { is: 'refused', reason });
-            assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason }]);
+            assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'refused', reason }]);
           };
           if (await setBlacklisted(item.payer, item.asset, true)) await check('payer_blacklisted');
           await setBlacklisted(item.payer, item.asset, false);
           if (await setPaused(item.asset, true)) await check('paused');
           await setPaused(item.asset, false);
-          assert.partialDeepStrictEqual(await chain.judge(item, signed.signature), { is: 'good', hasCode: false });
-          assert.deepEqual(await chain.simulate([signed]), [{ is: 'paid' }]);
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(item, signed.signature), {
+            is: 'good',
+            hasCode: false,
+          });
+          assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'paid' }]);
           await mine(item.deadlineS + 1);
           await check('late');
         }),
@@ -143,7 +149,7 @@ export function describeJudging(onScene: OnScene): void {
         const payer = newPayer();
         const item = await newItem(payer, 'permit2');
         await fund(payer.address, item.asset, item.amount);
-        assert.deepEqual(await chain.judge(item, await sign(payer, item)), { is: 'short_allowance' });
+        assert.deepEqual(await chain.payerSide.judge(item, await sign(payer, item)), { is: 'short_allowance' });
       }),
     );
 
@@ -154,16 +160,16 @@ export function describeJudging(onScene: OnScene): void {
           const owner = newPayer();
           const { payer, item } = await payable(method);
           await giveCode(item.payer, { owner: owner.address });
-          assert.partialDeepStrictEqual(await chain.judge(item, await sign(owner, item)), {
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(item, await sign(owner, item)), {
             is: 'good',
             hasCode: true,
           });
-          assert.deepEqual(await chain.judge(item, await sign(payer, item)), { is: 'wrong_signature' });
+          assert.deepEqual(await chain.payerSide.judge(item, await sign(payer, item)), { is: 'wrong_signature' });
           const wrapped = `${await sign(owner, item)}${'6492'.repeat(16)}`;
-          assert.deepEqual(await chain.judge(item, wrapped), { is: 'malformed_signature' });
+          assert.deepEqual(await chain.payerSide.judge(item, wrapped), { is: 'malformed_signature' });
           if (!(await setPaused(item.asset, true))) return;
           const reason = method === 'permit2' ? 'unknown' : 'paused';
-          assert.deepEqual(await chain.judge(item, await sign(owner, item)), { is: 'refused', reason });
+          assert.deepEqual(await chain.payerSide.judge(item, await sign(owner, item)), { is: 'refused', reason });
         }),
       );
 
@@ -174,12 +180,12 @@ export function describeJudging(onScene: OnScene): void {
           const { payer, item } = await payable(method);
           await cancelAuthorization(payer, item);
           await giveCode(item.payer, { owner: owner.address });
-          assert.deepEqual(await chain.judge(item, await sign(owner, item)), { is: 'used' });
+          assert.deepEqual(await chain.payerSide.judge(item, await sign(owner, item)), { is: 'used' });
           for (const stranger of [payer, newPayer()]) {
-            assert.deepEqual(await chain.judge(item, await sign(stranger, item)), { is: 'wrong_signature' });
+            assert.deepEqual(await chain.payerSide.judge(item, await sign(stranger, item)), { is: 'wrong_signature' });
           }
           await giveCode(item.payer, 'gas_burner');
-          assert.notEqual((await chain.judge(item, await sign(owner, item))).is, 'used');
+          assert.notEqual((await chain.payerSide.judge(item, await sign(owner, item))).is, 'used');
         }),
       );
     }
@@ -188,7 +194,7 @@ export function describeJudging(onScene: OnScene): void {
 
 /** A signature like the item's, but for the domain of another chain or contract. */
 function signElsewhere({ chain }: Scene, payer: Parameters<Scene['sign']>[0], item: Item, domain: object) {
-  const action = chain.walletActions(item, 2n ** 256n - 1n).at(-1);
+  const action = chain.payerSide.walletActions(item, 2n ** 256n - 1n).at(-1);
   const typedData = JSON.parse(String(action?.params[1]));
   return payer.signTypedData({ ...typedData, domain: { ...typedData.domain, ...domain } });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { toHex } from 'viem';
-import { ChainUnavailableError } from '../../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../../src/chains/chain-errors.ts';
 import { refundIdOf } from '../../../src/domain/ids.ts';
 import type { OnScene, Payer, Scene } from '../harness.ts';
 
@@ -19,13 +19,13 @@ export function describeOwnAccounts(onScene: OnScene): void {
           const refund = { ...item, subject };
           await fund(own.address, item.asset, item.amount);
           if (method === 'permit2') await approve(scene, assets.permit2);
-          const signature = await chain.signItem(own, refund);
-          const signed = { item: refund, commitment: chain.commitmentOf(refund), signature, hasCode: false };
-          assert.partialDeepStrictEqual(await chain.judge(refund, signature), { is: 'good', hasCode: false });
+          const signature = await chain.sender.signItem(own, refund);
+          const signed = { item: refund, commitment: chain.payerSide.commitmentOf(refund), signature, hasCode: false };
+          assert.partialDeepStrictEqual(await chain.payerSide.judge(refund, signature), { is: 'good', hasCode: false });
           await relay([signed], relayers[1]);
           assert.equal(await holding(refund.recipient, refund.asset), refund.amount);
-          assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
-          await assert.rejects(chain.signItem(relayers[1], refund), /signed by its payer/);
+          assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
+          await assert.rejects(chain.sender.signItem(relayers[1], refund), /signed by its payer/);
         }),
       );
     }
@@ -36,17 +36,17 @@ export function describeOwnAccounts(onScene: OnScene): void {
         const { chain, relayers, newItem, relay, holding, assets } = scene;
         const [own] = relayers;
         const item = await newItem({ address: own.address } as Payer, 'native', { fee: 0n });
-        const commitment = chain.commitmentOf(item);
+        const commitment = chain.payerSide.commitmentOf(item);
         const signed = { item, commitment, signature: '0x', hasCode: false };
-        assert.deepEqual(await chain.simulate([signed]), [{ is: 'paid' }]);
+        assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'paid' }]);
         const rich = { ...item, amount: 10n ** 30n };
-        assert.deepEqual(await chain.simulate([{ ...signed, item: rich }]), [
+        assert.deepEqual(await chain.sender.simulate([{ ...signed, item: rich }]), [
           { is: 'refused', reason: 'short_balance' },
         ]);
         await relay([signed], own);
         assert.equal(await holding(item.recipient, assets.native), item.amount);
-        assert.equal(await chain.isUsed(item, commitment), true);
-        assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
+        assert.equal(await chain.reader.isUsed(item, commitment), true);
+        assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
       }),
     );
 
@@ -57,15 +57,15 @@ export function describeOwnAccounts(onScene: OnScene): void {
         const asset = assets['eip3009-vrs'];
         await fund(payer.address, asset, 100n);
         await fund(payer.address, assets.native, 10n ** 18n);
-        const { number } = await chain.head();
+        const { number } = await chain.reader.head();
         const hash = await send(payer, transfer(payer, asset, mine1, 60n));
         await mine();
         await send(payer, transfer(payer, asset, newAccount(), 40n));
         await mine();
         const { signed } = await payable('eip3009-vrs', { recipient: mine2 });
         await relay([signed]);
-        const to = (await chain.head()).number;
-        const found = await chain.incoming(new Set([mine1, mine2]), number + 1, to);
+        const to = (await chain.reader.head()).number;
+        const found = await chain.reader.incoming(new Set([mine1, mine2]), number + 1, to);
         const { collector, amount: paid, fee } = signed.item;
         assert.deepEqual(
           found.map(({ from, to: reached, amount }) => [from, reached, amount]),
@@ -77,16 +77,16 @@ export function describeOwnAccounts(onScene: OnScene): void {
         assert.equal(found[0]?.transactionHash, hash);
         assert.equal(found[0]?.asset, asset);
         assert.deepEqual(
-          await chain.block(found[0]?.block.number ?? 0).then((block) => block?.hash),
+          await chain.reader.block(found[0]?.block.number ?? 0).then((block) => block?.hash),
           found[0]?.block.hash,
         );
-        for (const witness of chain.witnesses()) {
+        for (const witness of chain.reader.witnesses()) {
           assert.deepEqual(await witness.incoming(new Set([mine1, mine2]), number + 1, to), found);
           await assert.rejects(witness.incoming(new Set([mine1]), to, to + 1_000), ChainUnavailableError);
         }
-        assert.deepEqual(await chain.incoming(new Set([mine1]), to, to), []);
+        assert.deepEqual(await chain.reader.incoming(new Set([mine1]), to, to), []);
         // Transfers from them, too. One between two of them is shown once.
-        const touching = await chain.touching(new Set([payer.address, mine1, mine2]), number + 1, to);
+        const touching = await chain.reader.touching(new Set([payer.address, mine1, mine2]), number + 1, to);
         assert.deepEqual(
           touching.map(({ from, amount }) => [from, amount]),
           [
@@ -95,16 +95,16 @@ export function describeOwnAccounts(onScene: OnScene): void {
             [collector, paid - fee],
           ],
         );
-        const taken = await chain.touching(new Set([signed.item.payer]), number + 1, to);
-        const arrived = await chain.incoming(new Set([signed.item.payer]), number + 1, to);
+        const taken = await chain.reader.touching(new Set([signed.item.payer]), number + 1, to);
+        const arrived = await chain.reader.incoming(new Set([signed.item.payer]), number + 1, to);
         assert.deepEqual(
           taken.slice(arrived.length).map(({ from, to: reached, amount }) => [from, reached, amount]),
           [[signed.item.payer, collector, paid]],
         );
-        for (const witness of chain.witnesses()) {
+        for (const witness of chain.reader.witnesses()) {
           assert.deepEqual(await witness.touching(new Set([payer.address, mine1, mine2]), number + 1, to), touching);
         }
-        assert.deepEqual(await chain.incoming(new Set(), number + 1, to), []);
+        assert.deepEqual(await chain.reader.incoming(new Set(), number + 1, to), []);
       }),
     );
 
@@ -115,17 +115,17 @@ export function describeOwnAccounts(onScene: OnScene): void {
         await fund(payer.address, assets.native, 10n ** 18n);
         const params = [{ from: payer.address, to: own, value: toHex(70n) }];
         const hash = await send(payer, { method: 'eth_sendTransaction', params });
-        assert.equal(await chain.coinTransfer(hash), undefined);
+        assert.equal(await chain.reader.coinTransfer(hash), undefined);
         await mine();
-        const found = await chain.coinTransfer(hash);
+        const found = await chain.reader.coinTransfer(hash);
         assert.deepEqual([found?.from, found?.to, found?.amount], [payer.address, own, 70n]);
         assert.equal(found?.asset, assets.native);
-        assert.equal(await chain.coinTransfer(`0x${'ab'.repeat(32)}`), undefined);
+        assert.equal(await chain.reader.coinTransfer(`0x${'ab'.repeat(32)}`), undefined);
         const number = found?.block.number ?? 0;
-        assert.deepEqual(await chain.coinTransfers([newAccount(), own], number), [found]);
-        assert.deepEqual(await chain.coinTransfers([newAccount()], number), []);
-        assert.deepEqual(await chain.coinTransfers([own], number - 1), []);
-        await assert.rejects(chain.coinTransfers([own], number + 1_000), ChainUnavailableError);
+        assert.deepEqual(await chain.reader.coinTransfers([newAccount(), own], number), [found]);
+        assert.deepEqual(await chain.reader.coinTransfers([newAccount()], number), []);
+        assert.deepEqual(await chain.reader.coinTransfers([own], number - 1), []);
+        await assert.rejects(chain.reader.coinTransfers([own], number + 1_000), ChainUnavailableError);
       }),
     );
 
@@ -133,27 +133,27 @@ export function describeOwnAccounts(onScene: OnScene): void {
       'show the transactions they sent, with nonce and gas',
       onScene(async ({ chain, relayers, payable, relay, placeOf, mine, newAccount }) => {
         const [own, other] = relayers;
-        const nonce = await chain.minedNonce(own.address);
-        const before = await chain.balance(own.address);
+        const nonce = await chain.sender.minedNonce(own.address);
+        const before = await chain.reader.balance(own.address);
         const hash = await relay([(await payable('eip3009-vrs')).signed], own);
-        const coinSpent = before - (await chain.balance(own.address));
+        const coinSpent = before - (await chain.reader.balance(own.address));
         const block = await placeOf(hash);
         const sent = { hash, from: own.address, nonce, block, coinSpent };
-        assert.deepEqual(await chain.sentTransaction(hash), sent);
-        assert.deepEqual(await chain.sentTransactions([newAccount(), own.address], block.number), [sent]);
-        assert.deepEqual(await chain.sentTransactions([other.address], block.number), []);
-        assert.deepEqual(await chain.sentTransactions([own.address], block.number - 1), []);
+        assert.deepEqual(await chain.reader.sentTransaction(hash), sent);
+        assert.deepEqual(await chain.reader.sentTransactions([newAccount(), own.address], block.number), [sent]);
+        assert.deepEqual(await chain.reader.sentTransactions([other.address], block.number), []);
+        assert.deepEqual(await chain.reader.sentTransactions([own.address], block.number - 1), []);
 
         // Only the use of a nonce, without an event.
-        const slot = { nonce: nonce + 1, fees: await chain.suggestFees() };
-        const nothing = await chain.signNothing(own, slot);
-        await chain.broadcast(nothing.bytes);
-        assert.equal(await chain.sentTransaction(nothing.hash), undefined);
+        const slot = { nonce: nonce + 1, fees: await chain.sender.suggestFees() };
+        const nothing = await chain.sender.signNothing(own, slot);
+        await chain.sender.broadcast(nothing.bytes);
+        assert.equal(await chain.reader.sentTransaction(nothing.hash), undefined);
         await mine();
-        assert.equal((await chain.sentTransaction(nothing.hash))?.nonce, nonce + 1);
+        assert.equal((await chain.reader.sentTransaction(nothing.hash))?.nonce, nonce + 1);
 
-        assert.equal(await chain.sentTransaction(`0x${'ab'.repeat(32)}`), undefined);
-        await assert.rejects(chain.sentTransactions([own.address], block.number + 1_000), ChainUnavailableError);
+        assert.equal(await chain.reader.sentTransaction(`0x${'ab'.repeat(32)}`), undefined);
+        await assert.rejects(chain.reader.sentTransactions([own.address], block.number + 1_000), ChainUnavailableError);
       }),
     );
   });
@@ -166,7 +166,7 @@ async function approve({ chain, relayers, mine, send, newItem }: Scene, asset: s
   const own = privateKeyToAccount(SANDBOX_KEYS.relayer);
   assert.equal(own.address, relayers[0].address);
   const item = await newItem(own, 'permit2', { asset });
-  for (const action of chain.walletActions(item, 0n)) {
+  for (const action of chain.payerSide.walletActions(item, 0n)) {
     if (action.method === 'eth_sendTransaction') await send(own, action);
   }
   await mine();

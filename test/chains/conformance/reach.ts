@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ChainUnavailableError } from '../../../src/chains/chain.ts';
+import { ChainUnavailableError } from '../../../src/chains/chain-errors.ts';
 import type { OnScene } from '../harness.ts';
 
 export function describeReach(onScene: OnScene): void {
@@ -9,28 +9,32 @@ export function describeReach(onScene: OnScene): void {
       'never says no: every question is left open',
       onScene(async ({ chain, assets, payable, relayers: [relayer], setReachable, newAccount }) => {
         const { item, signed } = await payable('eip3009-vrs');
-        const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
-        const { hash, bytes } = await chain.signBatch(relayer, [signed], slot);
-        const head = await chain.head();
+        const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
+        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], slot);
+        const head = await chain.reader.head();
         const recipient = newAccount();
         const questions: Record<string, () => Promise<unknown>> = {
           check: () => chain.check(),
           survey: () =>
-            chain.survey({ payers: [item.payer], assets: [{ asset: assets.native, recipient }], timeoutMs: 200 }),
-          judge: () => chain.judge(item, signed.signature),
-          simulate: () => chain.simulate([signed]),
-          isUsed: () => chain.isUsed(item, signed.commitment),
-          minedNonce: () => chain.minedNonce(relayer.address),
-          balance: () => chain.balance(relayer.address),
-          holding: () => chain.holding(relayer.address, assets.native, head.number),
-          suggestFees: () => chain.suggestFees(),
-          broadcast: () => chain.broadcast(bytes),
-          findTransaction: () => chain.findTransaction(hash),
-          head: () => chain.head(),
-          block: () => chain.block(head.number),
-          events: () => chain.events(head.number, head.number),
+            chain.payerSide.survey({
+              payers: [item.payer],
+              assets: [{ asset: assets.native, recipient }],
+              timeoutMs: 200,
+            }),
+          judge: () => chain.payerSide.judge(item, signed.signature),
+          simulate: () => chain.sender.simulate([signed]),
+          isUsed: () => chain.reader.isUsed(item, signed.commitment),
+          minedNonce: () => chain.sender.minedNonce(relayer.address),
+          balance: () => chain.reader.balance(relayer.address),
+          holding: () => chain.reader.holding(relayer.address, assets.native, head.number),
+          suggestFees: () => chain.sender.suggestFees(),
+          broadcast: () => chain.sender.broadcast(bytes),
+          findTransaction: () => chain.sender.findTransaction(hash),
+          head: () => chain.reader.head(),
+          block: () => chain.reader.block(head.number),
+          events: () => chain.reader.events(head.number, head.number),
           ...Object.fromEntries(
-            chain.witnesses().flatMap((witness) => [
+            chain.reader.witnesses().flatMap((witness) => [
               [`head of ${witness.name}`, () => witness.head()],
               [`block of ${witness.name}`, () => witness.block(head.number)],
               [`isUsed of ${witness.name}`, () => witness.isUsed(item, signed.commitment, head.number)],
@@ -55,11 +59,11 @@ export function describeReach(onScene: OnScene): void {
       'still answers methods that need no call, and the number of endpoints',
       onScene(async ({ chain, newPayer, newItem, setReachable }) => {
         const item = await newItem(newPayer(), 'eip3009-vrs');
-        const commitment = chain.commitmentOf(item);
+        const commitment = chain.payerSide.commitmentOf(item);
         await setReachable(false);
-        await chain.head().catch(() => {});
-        assert.equal(chain.commitmentOf(item), commitment);
-        assert.equal(chain.walletActions(item, 0n).length, 1);
+        await chain.reader.head().catch(() => {});
+        assert.equal(chain.payerSide.commitmentOf(item), commitment);
+        assert.equal(chain.payerSide.walletActions(item, 0n).length, 1);
         assert.ok(chain.health().endpoints >= 1);
       }),
     );
@@ -68,12 +72,12 @@ export function describeReach(onScene: OnScene): void {
       'is asked about a block it does not have yet, and does not answer for it',
       onScene(async ({ chain, payable, newItem }) => {
         const { payer, item, signed } = await payable('eip3009-vrs');
-        const beyond = (await chain.head()).number + 1_000;
+        const beyond = (await chain.reader.head()).number + 1_000;
         const other = await newItem(payer, 'eip3009-vrs');
-        await assert.rejects(chain.simulate([signed], { atBlock: beyond }), ChainUnavailableError);
-        await assert.rejects(chain.isUsed(item, signed.commitment, beyond), ChainUnavailableError);
-        await assert.rejects(chain.events(beyond, beyond), ChainUnavailableError);
-        assert.equal(await chain.isUsed(other, chain.commitmentOf(other)), false);
+        await assert.rejects(chain.sender.simulate([signed], { atBlock: beyond }), ChainUnavailableError);
+        await assert.rejects(chain.reader.isUsed(item, signed.commitment, beyond), ChainUnavailableError);
+        await assert.rejects(chain.reader.events(beyond, beyond), ChainUnavailableError);
+        assert.equal(await chain.reader.isUsed(other, chain.payerSide.commitmentOf(other)), false);
       }),
     );
   });

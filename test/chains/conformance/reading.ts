@@ -27,7 +27,7 @@ export function describeReading(onScene: OnScene): void {
 
         const asked = Object.values(assets).map((asset) => ({ asset, recipient }));
         const payers = [rich, poor, refused, approved.item.payer];
-        const { holdings, unreceivable } = await chain.survey({ payers, assets: asked, timeoutMs: 5_000 });
+        const { holdings, unreceivable } = await chain.payerSide.survey({ payers, assets: asked, timeoutMs: 5_000 });
         assert.deepEqual(unreceivable, []);
         assert.equal(holdings.length, payers.length * asked.length);
         const of = (payer: string, asset: string) =>
@@ -55,7 +55,7 @@ export function describeReading(onScene: OnScene): void {
         const [recipient, blacklisted] = [newAccount(), newAccount()];
         await setBlacklisted(blacklisted, assets['eip3009-vrs'], true);
         await setPaused(assets['eip3009-bytes'], true);
-        const { unreceivable } = await chain.survey({
+        const { unreceivable } = await chain.payerSide.survey({
           payers: [newAccount()],
           assets: [
             { asset: assets['eip3009-vrs'], recipient: blacklisted },
@@ -73,9 +73,9 @@ export function describeReading(onScene: OnScene): void {
       'reports balances in coin',
       onScene(async ({ chain, assets, fund, newAccount }) => {
         const account = newAccount();
-        assert.equal(await chain.balance(account), 0n);
+        assert.equal(await chain.reader.balance(account), 0n);
         await fund(account, assets.native, 123n);
-        assert.equal(await chain.balance(account), 123n);
+        assert.equal(await chain.reader.balance(account), 123n);
       }),
     );
   });
@@ -88,7 +88,7 @@ export function describeReading(onScene: OnScene): void {
         const poor = newPayer();
         const short = await signItem(poor, await newItem(poor, 'eip3009-vrs'));
         const forged = { ...(await payable('eip3009-vrs')).signed, signature: short.signature };
-        const outcomes = await chain.simulate([short, good.signed, forged, good.signed]);
+        const outcomes = await chain.sender.simulate([short, good.signed, forged, good.signed]);
         assert.deepEqual(outcomes, [
           { is: 'refused', reason: 'short_balance' },
           { is: 'paid' },
@@ -105,15 +105,15 @@ export function describeReading(onScene: OnScene): void {
         const payer = newPayer();
         const signed = await signItem(payer, await newItem(payer, 'eip3009-bytes'));
         await mine();
-        const poor = (await chain.head()).number;
+        const poor = (await chain.reader.head()).number;
         await mine();
         await fund(payer.address, assets['eip3009-bytes'], signed.item.amount);
         await mine();
-        const rich = (await chain.head()).number;
+        const rich = (await chain.reader.head()).number;
         await relay([signed]);
-        const paid = (await chain.head()).number;
+        const paid = (await chain.reader.head()).number;
         const at = async (atBlock?: number) =>
-          (await chain.simulate([signed], atBlock === undefined ? {} : { atBlock }))[0];
+          (await chain.sender.simulate([signed], atBlock === undefined ? {} : { atBlock }))[0];
         assert.deepEqual(await at(poor), { is: 'refused', reason: 'short_balance' });
         assert.deepEqual(await at(rich), { is: 'paid' });
         assert.deepEqual(await at(paid), { is: 'refused', reason: 'used' });
@@ -128,13 +128,13 @@ export function describeReading(onScene: OnScene): void {
         `knows before, after, and at an earlier block (${method})`,
         onScene(async ({ chain, payable, relay, mine }) => {
           const { item, signed } = await payable(method);
-          assert.equal(await chain.isUsed(item, signed.commitment), false);
+          assert.equal(await chain.reader.isUsed(item, signed.commitment), false);
           await mine();
-          const before = (await chain.head()).number;
+          const before = (await chain.reader.head()).number;
           await relay([signed]);
-          assert.equal(await chain.isUsed(item, signed.commitment), true);
-          assert.equal(await chain.isUsed(item, signed.commitment, before), false);
-          assert.equal(await chain.isUsed(item, signed.commitment, before + 1), true);
+          assert.equal(await chain.reader.isUsed(item, signed.commitment), true);
+          assert.equal(await chain.reader.isUsed(item, signed.commitment, before), false);
+          assert.equal(await chain.reader.isUsed(item, signed.commitment, before + 1), true);
         }),
       );
 
@@ -143,8 +143,8 @@ export function describeReading(onScene: OnScene): void {
         onScene(async ({ chain, payable, cancelAuthorization }) => {
           const { payer, item, signed } = await payable(method);
           await cancelAuthorization(payer, item);
-          assert.equal(await chain.isUsed(item, signed.commitment), true);
-          assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
+          assert.equal(await chain.reader.isUsed(item, signed.commitment), true);
+          assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'refused', reason: 'used' }]);
         }),
       );
     }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Fees, Signer } from '../../../src/chains/chain.ts';
+import type { Fees } from '../../../src/chains/sender.ts';
+import type { Signer } from '../../../src/chains/signer.ts';
 import type { SignedItem } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
 import { signerFromKey } from '../signer.ts';
@@ -21,7 +22,7 @@ export function describeSending(onScene: OnScene): void {
           const second = await payable(method, { fee: 7n, amount: 500n });
           const feesBefore = await holding(feeAccount, first.item.asset);
           const hash = await relay([first.signed, second.signed]);
-          const found = await chain.findTransaction(hash);
+          const found = await chain.sender.findTransaction(hash);
           assert.equal(found.is === 'mined' && !found.isReverted && found.gasSpent > 0n, true);
           assert.equal(await holding(first.item.recipient, first.item.asset), 990n);
           assert.equal(await holding(second.item.recipient, first.item.asset), 493n);
@@ -37,11 +38,14 @@ export function describeSending(onScene: OnScene): void {
           const hash = await relay([signed]);
           const { number } = await placeOf(hash);
           await mine();
-          const held = (account: string, block: number) => chain.holding(account, item.asset, block);
+          const held = (account: string, block: number) => chain.reader.holding(account, item.asset, block);
           assert.deepEqual([await held(item.recipient, number - 1), await held(item.recipient, number)], [0n, 990n]);
           assert.deepEqual([await held(item.payer, number - 1), await held(item.payer, number)], [1_000n, 0n]);
-          const found = await chain.findTransaction(hash);
-          const [before, after] = [await chain.balance(address, number - 1), await chain.balance(address, number)];
+          const found = await chain.sender.findTransaction(hash);
+          const [before, after] = [
+            await chain.reader.balance(address, number - 1),
+            await chain.reader.balance(address, number),
+          ];
           assert.equal(found.is === 'mined' && found.coinSpent, before - after);
         }),
       );
@@ -57,7 +61,7 @@ export function describeSending(onScene: OnScene): void {
             signature: (await signItem(bad.payer, await newItem(bad.payer, method))).signature,
           };
           const { number } = await placeOf(await relay([first.signed, forged, last.signed]));
-          const events = await chain.events(number, number);
+          const events = await chain.reader.events(number, number);
           assert.deepEqual(
             events.map((event) => [event.type, event.commitment]),
             [
@@ -97,7 +101,7 @@ export function describeSending(onScene: OnScene): void {
           const barred = await payable(method);
           const unreceivable = await payable(method);
           const cancelled = await payable(method);
-          const { timestampS } = await chain.head();
+          const { timestampS } = await chain.reader.head();
           const late = await payable(method, { deadlineS: timestampS });
           await setBlacklisted(barred.item.payer, barred.item.asset, true);
           await setBlacklisted(unreceivable.item.recipient, barred.item.asset, true);
@@ -111,11 +115,13 @@ export function describeSending(onScene: OnScene): void {
             'late',
           ];
           assert.deepEqual(
-            await chain.simulate(batch),
+            await chain.sender.simulate(batch),
             expected('used').map((reason) => ({ is: 'refused', reason })),
           );
           const { number } = await placeOf(await relay(batch));
-          const reasons = (await chain.events(number, number)).map((event) => event.type === 'refused' && event.reason);
+          const reasons = (await chain.reader.events(number, number)).map(
+            (event) => event.type === 'refused' && event.reason,
+          );
           assert.deepEqual(reasons, expected(usedReason));
         },
       ),
@@ -127,12 +133,15 @@ export function describeSending(onScene: OnScene): void {
         const feeAccount = newAccount();
         const { item, signed } = await payable('eip3009-vrs', { feeAccount });
         await setBlacklisted(feeAccount, item.asset, true);
-        assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'unknown' }]);
-        const found = await chain.findTransaction(await relay([signed]));
+        assert.deepEqual(await chain.sender.simulate([signed]), [{ is: 'refused', reason: 'unknown' }]);
+        const found = await chain.sender.findTransaction(await relay([signed]));
         assert.equal(found.is === 'mined' && found.isReverted, true);
-        assert.equal(found.is === 'mined' && (await chain.events(found.block.number, found.block.number)).length, 0);
+        assert.equal(
+          found.is === 'mined' && (await chain.reader.events(found.block.number, found.block.number)).length,
+          0,
+        );
         assert.equal(await holding(item.payer, item.asset), item.amount);
-        assert.equal(await chain.isUsed(item, signed.commitment), false);
+        assert.equal(await chain.reader.isUsed(item, signed.commitment), false);
       }),
     );
 
@@ -145,8 +154,8 @@ export function describeSending(onScene: OnScene): void {
         const slot = await nextSlot(chain, relayer);
         for (const other of [otherAsset, otherFees]) {
           const batch = [first.signed, other.signed];
-          await assert.rejects(async () => chain.signBatch(relayer, batch, slot), TypeError);
-          await assert.rejects(async () => chain.simulate(batch), TypeError);
+          await assert.rejects(async () => chain.sender.signBatch(relayer, batch, slot), TypeError);
+          await assert.rejects(async () => chain.sender.simulate(batch), TypeError);
         }
       }),
     );
@@ -158,7 +167,7 @@ export function describeSending(onScene: OnScene): void {
         const other = await payable('eip3009-bytes');
         await giveCode(burner.item.payer, 'gas_burner');
         const { number } = await placeOf(await relay([{ ...burner.signed, hasCode: true }, other.signed]));
-        const events = await chain.events(number, number);
+        const events = await chain.reader.events(number, number);
         assert.deepEqual(
           events.map((event) => (event.type === 'refused' ? event.reason : event.type)),
           ['out_of_gas', 'paid'],
@@ -173,7 +182,7 @@ export function describeSending(onScene: OnScene): void {
         const { item, signed } = await payable('eip3009-vrs');
         await relay([signed], relayers[1]);
         const { number } = await placeOf(await relay([signed], relayers[0]));
-        const [event] = await chain.events(number, number);
+        const [event] = await chain.reader.events(number, number);
         assert.equal(event?.type === 'refused' && event.reason, usedReason);
         assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
       }),
@@ -184,7 +193,7 @@ export function describeSending(onScene: OnScene): void {
       onScene(async ({ chain, payable, newItem, signItem, fund, relay, holding, newAccount }) => {
         const recipient = newAccount();
         const { payer, item, signed } = await payable('eip3009-vrs', { recipient });
-        const size = chain.maxBatchItems(item);
+        const size = chain.sender.maxBatchItems(item);
         assert.ok(size >= 20 && size <= 1_000, String(size));
         await fund(item.payer, item.asset, item.amount * BigInt(size));
         const batch: SignedItem[] = [signed];
@@ -202,17 +211,17 @@ export function describeSending(onScene: OnScene): void {
       onScene(async ({ chain, payable, relayers: [relayer], mine }) => {
         const { signed } = await payable('eip3009-vrs');
         const slot = await nextSlot(chain, relayer);
-        const { hash, bytes, gasLimit } = await chain.signBatch(relayer, [signed], slot);
+        const { hash, bytes, gasLimit } = await chain.sender.signBatch(relayer, [signed], slot);
         assert.ok(gasLimit > 21_000n);
-        assert.deepEqual(await chain.findTransaction(hash), { is: 'unknown' });
-        assert.equal(await chain.broadcast(bytes), 'accepted');
-        assert.equal(await chain.broadcast(bytes), 'known');
-        assert.deepEqual(await chain.findTransaction(hash), { is: 'pending' });
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
+        assert.equal(await chain.sender.broadcast(bytes), 'accepted');
+        assert.equal(await chain.sender.broadcast(bytes), 'known');
+        assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'pending' });
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
         await mine();
-        assert.equal((await chain.findTransaction(hash)).is, 'mined');
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce + 1);
-        assert.match(await chain.broadcast(bytes), /^(known|nonce_too_low)$/);
+        assert.equal((await chain.sender.findTransaction(hash)).is, 'mined');
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce + 1);
+        assert.match(await chain.sender.broadcast(bytes), /^(known|nonce_too_low)$/);
       }),
     );
 
@@ -220,10 +229,10 @@ export function describeSending(onScene: OnScene): void {
       'are refused when their nonce was used',
       onScene(async ({ chain, relayers: [relayer], mine }) => {
         const slot = await nextSlot(chain, relayer);
-        await chain.broadcast((await chain.signNothing(relayer, slot)).bytes);
+        await chain.sender.broadcast((await chain.sender.signNothing(relayer, slot)).bytes);
         await mine();
-        const late = await chain.signNothing(relayer, { ...slot, fees: raised(slot.fees) });
-        assert.equal(await chain.broadcast(late.bytes), 'nonce_too_low');
+        const late = await chain.sender.signNothing(relayer, { ...slot, fees: raised(slot.fees) });
+        assert.equal(await chain.sender.broadcast(late.bytes), 'nonce_too_low');
       }),
     );
 
@@ -231,17 +240,17 @@ export function describeSending(onScene: OnScene): void {
       'wait for the nonces before them, and then both are mined',
       onScene(async ({ chain, relayers: [relayer], mine }) => {
         const slot = await nextSlot(chain, relayer);
-        const first = await chain.signNothing(relayer, slot);
-        const second = await chain.signNothing(relayer, { ...slot, nonce: slot.nonce + 1 });
-        const early = await chain.broadcast(second.bytes);
+        const first = await chain.sender.signNothing(relayer, slot);
+        const second = await chain.sender.signNothing(relayer, { ...slot, nonce: slot.nonce + 1 });
+        const early = await chain.sender.broadcast(second.bytes);
         assert.match(early, /^(accepted|nonce_too_high)$/);
         await mine();
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
-        assert.equal(await chain.broadcast(first.bytes), 'accepted');
-        if (early === 'nonce_too_high') await chain.broadcast(second.bytes);
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.broadcast(first.bytes), 'accepted');
+        if (early === 'nonce_too_high') await chain.sender.broadcast(second.bytes);
         await mine();
-        assert.equal((await chain.findTransaction(second.hash)).is, 'mined');
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce + 2);
+        assert.equal((await chain.sender.findTransaction(second.hash)).is, 'mined');
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce + 2);
       }),
     );
 
@@ -250,15 +259,15 @@ export function describeSending(onScene: OnScene): void {
       onScene(async ({ chain, payable, relayers: [relayer], mine, holding }) => {
         const { item, signed } = await payable('eip3009-vrs');
         const slot = await nextSlot(chain, relayer);
-        const first = await chain.signBatch(relayer, [signed], slot);
-        const same = await chain.signNothing(relayer, slot);
-        const better = await chain.signBatch(relayer, [signed], { ...slot, fees: raised(slot.fees) });
-        assert.equal(await chain.broadcast(first.bytes), 'accepted');
-        assert.equal(await chain.broadcast(same.bytes), 'underpriced');
-        assert.equal(await chain.broadcast(better.bytes), 'accepted');
+        const first = await chain.sender.signBatch(relayer, [signed], slot);
+        const same = await chain.sender.signNothing(relayer, slot);
+        const better = await chain.sender.signBatch(relayer, [signed], { ...slot, fees: raised(slot.fees) });
+        assert.equal(await chain.sender.broadcast(first.bytes), 'accepted');
+        assert.equal(await chain.sender.broadcast(same.bytes), 'underpriced');
+        assert.equal(await chain.sender.broadcast(better.bytes), 'accepted');
         await mine();
-        assert.equal((await chain.findTransaction(better.hash)).is, 'mined');
-        assert.notEqual((await chain.findTransaction(first.hash)).is, 'mined');
+        assert.equal((await chain.sender.findTransaction(better.hash)).is, 'mined');
+        assert.notEqual((await chain.sender.findTransaction(first.hash)).is, 'mined');
         assert.equal(await holding(item.recipient, item.asset), item.amount - item.fee);
       }),
     );
@@ -268,8 +277,8 @@ export function describeSending(onScene: OnScene): void {
       onScene(async ({ chain, newPayer }) => {
         const poor = signerFromKey(`0x${'11'.repeat(32)}`);
         assert.notEqual(poor.address, newPayer().address);
-        const { bytes } = await chain.signNothing(poor, await nextSlot(chain, poor));
-        assert.equal(await chain.broadcast(bytes), 'short_balance');
+        const { bytes } = await chain.sender.signNothing(poor, await nextSlot(chain, poor));
+        assert.equal(await chain.sender.broadcast(bytes), 'short_balance');
       }),
     );
 
@@ -279,11 +288,11 @@ export function describeSending(onScene: OnScene): void {
         const slot = await nextSlot(chain, relayer);
         const thief = signerFromKey(`0x${'22'.repeat(32)}`);
         const forged = { address: relayer.address, sign: thief.sign };
-        const outcome = await Promise.resolve(chain.signNothing(forged, slot))
-          .then(({ bytes }) => chain.broadcast(bytes))
+        const outcome = await Promise.resolve(chain.sender.signNothing(forged, slot))
+          .then(({ bytes }) => chain.sender.broadcast(bytes))
           .catch((error: unknown) => error);
         assert.notEqual(outcome, 'accepted');
-        assert.equal(await chain.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
         assert.equal(privateKeyToAccount(`0x${'22'.repeat(32)}`).address, thief.address);
       }),
     );
@@ -291,7 +300,7 @@ export function describeSending(onScene: OnScene): void {
     it(
       'come with suggested fees',
       onScene(async ({ chain }) => {
-        const { max, tip } = await chain.suggestFees();
+        const { max, tip } = await chain.sender.suggestFees();
         assert.ok(tip >= 0n && max >= tip && max > 0n);
       }),
     );
@@ -299,5 +308,5 @@ export function describeSending(onScene: OnScene): void {
 }
 
 async function nextSlot(chain: Scene['chain'], signer: Signer) {
-  return { nonce: await chain.minedNonce(signer.address), fees: await chain.suggestFees() };
+  return { nonce: await chain.sender.minedNonce(signer.address), fees: await chain.sender.suggestFees() };
 }

@@ -24,9 +24,11 @@ export function describeSigning(onScene: OnScene): void {
           { fee: item.fee + 1n },
           { deadlineS: item.deadlineS + 1 },
         ];
-        const commitments = [item, ...changes.map((change) => ({ ...item, ...change }))].map(chain.commitmentOf);
+        const commitments = [item, ...changes.map((change) => ({ ...item, ...change }))].map(
+          chain.payerSide.commitmentOf,
+        );
         assert.equal(new Set(commitments).size, changes.length + 1);
-        assert.equal(chain.commitmentOf({ ...item }), commitments[0]);
+        assert.equal(chain.payerSide.commitmentOf({ ...item }), commitments[0]);
         for (const commitment of commitments) assert.match(commitment, /^0x[0-9a-f]{64}$/);
       }),
     );
@@ -36,7 +38,7 @@ export function describeSigning(onScene: OnScene): void {
         `asks for one signature over the commitment (${method})`,
         onScene(async ({ chain, newPayer, newItem }) => {
           const item = await newItem(newPayer(), method);
-          const [action, ...more] = chain.walletActions(item, 0n);
+          const [action, ...more] = chain.payerSide.walletActions(item, 0n);
           assert.deepEqual(more, []);
           assert.equal(action?.method, 'eth_signTypedData_v4');
           const [account, text] = action?.params ?? [];
@@ -45,7 +47,7 @@ export function describeSigning(onScene: OnScene): void {
           const { primaryType, types, message } = JSON.parse(String(text));
           assert.equal(primaryType, 'ReceiveWithAuthorization');
           assert.ok(types.EIP712Domain);
-          assert.equal(message.nonce, chain.commitmentOf(item));
+          assert.equal(message.nonce, chain.payerSide.commitmentOf(item));
           assert.equal(BigInt(message.value), item.amount);
           assert.equal(BigInt(message.validBefore), BigInt(item.deadlineS));
         }),
@@ -57,7 +59,7 @@ export function describeSigning(onScene: OnScene): void {
       onScene(async ({ chain, newPayer, newItem }) => {
         const item = await newItem(newPayer(), 'permit2');
         const kinds = (allowance: bigint) =>
-          chain.walletActions(item, allowance).map(({ method, params }) => {
+          chain.payerSide.walletActions(item, allowance).map(({ method, params }) => {
             if (method === 'eth_signTypedData_v4') return 'sign';
             const call = params[0] as Record<string, string>;
             assert.deepEqual(Object.keys(call).sort(), ['data', 'from', 'to']);
@@ -68,9 +70,9 @@ export function describeSigning(onScene: OnScene): void {
         const pay = findAsset(item.asset)?.pay;
         const clearing = pay?.method === 'permit2' && pay.approvesThroughZero ? ['approve 0'] : [];
         assert.deepEqual(kinds(item.amount - 1n), [...clearing, `approve ${MAX_UINT256}`, 'sign']);
-        const permit = JSON.parse(String(chain.walletActions(item, item.amount)[0]?.params[1]));
+        const permit = JSON.parse(String(chain.payerSide.walletActions(item, item.amount)[0]?.params[1]));
         assert.equal(permit.primaryType, 'PermitTransferFrom');
-        assert.equal(BigInt(permit.message.nonce), BigInt(chain.commitmentOf(item)));
+        assert.equal(BigInt(permit.message.nonce), BigInt(chain.payerSide.commitmentOf(item)));
       }),
     );
 
@@ -78,7 +80,7 @@ export function describeSigning(onScene: OnScene): void {
       'asks for one transaction of exactly the amount in coin',
       onScene(async ({ chain, newPayer, newItem }) => {
         const item = await newItem(newPayer(), 'native');
-        const [action, ...more] = chain.walletActions(item, 0n);
+        const [action, ...more] = chain.payerSide.walletActions(item, 0n);
         assert.deepEqual(more, []);
         assert.equal(action?.method, 'eth_sendTransaction');
         const call = action?.params[0] as Record<string, string>;

@@ -1,5 +1,5 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
-import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain.ts';
+import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain-errors.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { assetsOf, coinOf, type Registry } from '../../../chains/registry.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
@@ -31,7 +31,7 @@ export async function compareIntermediate(
   const found = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
-      const holdings = accounts.map((account) => chain.holding(account, asset, block));
+      const holdings = accounts.map((account) => chain.reader.holding(account, asset, block));
       const held = await sumOf(holdings).catch((error: unknown) => {
         // A token that is not in the books may not exist on the chain.
         if (!booked.has(asset)) return 0n;

@@ -1,5 +1,6 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
-import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import type { Chain } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { listSweepsInBlocks } from '../../../store/chain/chain-events.ts';
 import {
@@ -23,7 +24,7 @@ export async function compareSweeps(
   { chain, from, to }: { readonly chain: Chain; readonly from: number; readonly to: number },
 ): Promise<Difference[]> {
   const network = chain.network.chainId;
-  const reported = (await chain.events(from, to)).filter((event): event is SweptEvent => event.type === 'swept');
+  const reported = (await chain.reader.events(from, to)).filter((event): event is SweptEvent => event.type === 'swept');
   const stored = await listSweepsInBlocks(db, { network, from, to });
   const commitments = [...reported, ...stored].map(({ commitment }) => commitment);
   const payments = await findPlacePayments(db, { network, commitments: [...new Set(commitments)] });
@@ -78,7 +79,7 @@ export async function compareDeposits(
   { after, maxPages, pageSize = PAGE }: AddressPages,
 ): Promise<ComparedDeposits> {
   const differing = async ({ address, asset, paymentId, waiting }: WaitingMoney): Promise<Difference[]> => {
-    const held = await chain.holding(address, asset, block);
+    const held = await chain.reader.holding(address, asset, block);
     if (held === BigInt(waiting)) return [];
     const message = `The deposit address ${address} of ${paymentId} holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, waiting)}.`;
     return [{ subject: paymentId, block, transaction: null, message }];

@@ -1,7 +1,8 @@
 import type { Chain } from '../../../chains/chain.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
+import { caipKey, isSameAccount, isSameAddress } from '../../../domain/addresses/families.ts';
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { chainIn } from '../../../domain/caip.ts';
 import { differences } from '../../../domain/evidence.ts';
 import { noncesOf } from '../../../store/chain/sends.ts';
 import {
@@ -56,12 +57,12 @@ export async function compareEvents(
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
   const unreadable: string[] = [];
-  const events = await chain.events(from, to, ({ place, reason }) => {
+  const events = await chain.reader.events(from, to, ({ place, reason }) => {
     const where = place === undefined ? `in blocks ${from} to ${to}` : `${place.logIndex} of ${place.transactionHash}`;
     unreadable.push(`Log ${where} cannot be read: ${reason}.`);
   });
   const paid = events.filter((event) => event.type === 'paid');
-  const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
+  const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain.payerSide, paid);
   // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, registry, { network, intermediates, own, paidEvents });
@@ -184,14 +185,14 @@ export async function ownershipOf(
     findPayments(db, [...new Set(unknown.map(({ id }) => id))]),
   ]);
   const paidBy = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.transactionHash]] : [])));
-  const paidAt = new Set(owners.map(({ destination }) => destination.toLowerCase()));
+  const paidAt = new Set(owners.map(({ destination }) => caipKey(destination)));
   return (event) =>
     registry.asset(event.asset) !== undefined &&
     (hasOwnSeal(event) ??
       (sent.has(event.transactionHash) ||
         paidBy.get(event.id) === event.transactionHash ||
-        paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
-        intermediates.some((account) => isSameAddress(event.recipient, account))));
+        paidAt.has(caipKey(`${network}:${event.recipient}`)) ||
+        intermediates.some((account) => isSameAddress(network, event.recipient, account))));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {
@@ -217,7 +218,9 @@ function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wa
   // The payment had already ended; its row describes the item that ended it.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
-  const isBuyer = payment.buyerAccount?.toLowerCase().endsWith(`:${event.payer.toLowerCase()}`) ?? false;
+  const isBuyer =
+    payment.buyerAccount !== null &&
+    isSameAccount(payment.buyerAccount, `${chainIn(payment.buyerAccount)}:${event.payer}`);
   const wrong = [
     ...(payment.tokenAsset === event.asset ? [] : ['asset']),
     ...(payment.tokenValue === event.amount.toString() ? [] : ['amount']),

@@ -1,7 +1,7 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import type { Registry } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { difference, type Line } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
@@ -41,7 +41,7 @@ export function differingTerms(
   return [
     ...(event.asset === asset ? [] : ['asset']),
     ...(event.amount === BigInt(amount) ? [] : ['amount']),
-    ...(isSameAddress(event.recipient, recipient) ? [] : ['recipient']),
+    ...(isSameAddress(asset, event.recipient, recipient) ? [] : ['recipient']),
   ];
 }
 

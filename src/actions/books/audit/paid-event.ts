@@ -1,4 +1,5 @@
-import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
+import type { PayerSide } from '../../../chains/payer-side.ts';
 import { type SubjectEvent, subjectOfEvent } from '../../event-subject.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 
@@ -11,10 +12,10 @@ export type SweptEvent = Named<Extract<ChainEvent, { type: 'swept' }>>;
 
 export function nameEvents<Event extends SubjectEvent>(
   deps: SubjectKeyDeps,
-  chain: Chain,
+  payerSide: PayerSide,
   events: readonly Event[],
 ): Named<Event>[] {
-  return events.map((event) => ({ ...event, id: subjectOfEvent(deps, chain, event) ?? `0x${event.subject}` }));
+  return events.map((event) => ({ ...event, id: subjectOfEvent(deps, payerSide, event) ?? `0x${event.subject}` }));
 }
 
 /**

@@ -1,8 +1,9 @@
-import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { relayerFundedEntry } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findFirstUndecided } from '../../../store/chain/chain-events.ts';
 import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
@@ -79,7 +80,7 @@ async function openingsOf(
   let left = found.surplus;
   const openings: Opening[] = [];
   for (const each of first) {
-    const held = await askHolding(chain, { account: each, asset, block });
+    const held = await askHolding(chain.reader, { account: each, asset, block });
     const units = held < left ? held : left;
     left -= units;
     if (units > 0n) openings.push({ account: each, units });
@@ -145,7 +146,7 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, search: Se
       const [at] = await coinSurpluses(db.sql, connected, block, [{ account, accounts }]);
       let surplus = at?.surplus;
       for (const each of openings) {
-        const held = await askHolding(connected.chain, { account: each.account, asset, block });
+        const held = await askHolding(connected.chain.reader, { account: each.account, asset, block });
         if (surplus !== undefined) surplus -= held < each.units ? held : each.units;
       }
       return surplus;
@@ -178,16 +179,19 @@ async function attribute(
 ): Promise<NewUnexpectedMoney[] | undefined> {
   const { chain } = connected;
   const { accounts, block, units } = arrival;
-  const [transfers, events] = await Promise.all([chain.coinTransfers(accounts, block), chain.events(block, block)]);
+  const [transfers, events] = await Promise.all([
+    chain.reader.coinTransfers(accounts, block),
+    chain.reader.events(block, block),
+  ]);
   const coin = chain.network.coin.id;
-  const isAmong = (address: string) => accounts.some((account) => isSameAddress(address, account));
+  const isAmong = (address: string) => accounts.some((account) => isSameAddress(coin, address, account));
   const paid = events.filter((event) => event.type === 'paid' && event.asset === coin && isAmong(event.recipient));
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
   const proved: Incoming[] = [];
   for (const transfer of transfers) {
-    const { transfers: shown } = await askTransfers(chain, transfer.transactionHash);
+    const { transfers: shown } = await askTransfers(chain.reader, transfer.transactionHash);
     if (shown.some((each) => isSameTransfer(each, transfer))) proved.push(transfer);
   }
   const candidates = proved.map((transfer) => unexpectedOf(connected, [], transfer, 'unclaimed'));

@@ -1,5 +1,5 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
-import type { Chain, Witness } from '../../../chains/chain.ts';
+import type { ChainReader, Witness } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../../domain/books.ts';
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
@@ -58,22 +58,22 @@ async function heldAt(
 ): Promise<bigint | undefined> {
   const { accounts, asset, block, hash } = ask;
   const { finding } = await askWitnesses(
-    chain,
+    chain.reader,
     (witness) => testify(witness, ask),
     ({ key }) => key,
   );
   // A single endpoint can neither freeze an asset nor lift a freeze.
   if (finding.is !== 'agreed' || finding.value.hash !== hash) return undefined;
-  const gas = asset === chain.network.coin.id ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
+  const gas = asset === chain.network.coin.id ? await gasOf(db.sql, chain.reader, { accounts, block }) : 0n;
   return finding.value.held + gas;
 }
 
 async function gasOf(
   db: CommandDeps['db']['sql'],
-  chain: Chain,
+  reader: ChainReader,
   { accounts, block }: { readonly accounts: readonly string[]; readonly block: number },
 ): Promise<bigint> {
-  const spent = await Promise.all(accounts.map((account) => unbookedGas(db, chain, { account, block })));
+  const spent = await Promise.all(accounts.map((account) => unbookedGas(db, reader, { account, block })));
   return spent.reduce((total, { units }) => total + units, 0n);
 }
 

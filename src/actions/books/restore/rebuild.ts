@@ -1,5 +1,5 @@
-import type { Chain, ChainEvent } from '../../../chains/chain.ts';
-import { ChainUnavailableError } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { ChainEvent, ChainReader } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
@@ -8,7 +8,7 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
-import { findUnexplained } from '../../../store/money/outgoing.ts';
+import { findUnexplained } from '../../../store/money/forgotten-events.ts';
 import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askEvents, askTouching, askTransfers } from '../../evidence.ts';
@@ -92,20 +92,20 @@ export async function rebuild(
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
-    const reported = await askEvents(chain, start, end);
+    const reported = await askEvents(chain.reader, start, end);
     const isProved = (event: ChainEvent & { type: 'paid' }) =>
       reported.agreed.includes(event) &&
       (!reported.isAlone || isSmall(deps, chain.network, { ...event, amount: `${event.amount}` }));
     const all = reported.events.filter((event) => event.type === 'paid');
-    const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
+    const paid: PaidEvent[] = nameEvents(deps, chain.payerSide, all.filter(isProved));
     const unproved = nameEvents(
       deps,
-      chain,
+      chain.payerSide,
       all.filter((event) => !isProved(event)),
     );
     for (const event of unproved) setAside(event, 'is shown by one endpoint alone');
     const sweeps = reported.agreed.filter((event) => event.type === 'swept');
-    const namedSweeps = nameEvents(deps, chain, sweeps);
+    const namedSweeps = nameEvents(deps, chain.payerSide, sweeps);
     swept.push(...namedSweeps);
     unopened.push(...[...paid, ...namedSweeps].filter((event) => isUnopened(connected, event)));
     for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
@@ -206,7 +206,7 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
       ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
       ...unknown.filter((event) => isOurs(event)),
     ],
-    outgoing: await movedAmong(chain, ripe.filter(isOutgoing), known),
+    outgoing: await movedAmong(chain.reader, ripe.filter(isOutgoing), known),
     refunds: strange.filter((event) => isNamedRefund(deps.registry, event)),
   };
 }
@@ -215,11 +215,11 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
  * Events of known items, events with our seal, and events whose token shows that the money has left. Anybody can make the Collector
  * report that an account of ours has paid, and such a report must not keep payouts and refunds frozen.
  */
-async function movedAmong(chain: Chain, events: readonly PaidEvent[], known: ReadonlyMap<string, unknown>) {
+async function movedAmong(reader: ChainReader, events: readonly PaidEvent[], known: ReadonlyMap<string, unknown>) {
   const moved: PaidEvent[] = [];
   for (const event of events) {
     const isProved = known.has(event.commitment) || hasOwnSeal(event) === true;
-    if (isProved || isMoved(event, (await askTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
+    if (isProved || isMoved(event, (await askTransfers(reader, event.transactionHash)).transfers)) moved.push(event);
   }
   return moved;
 }
@@ -251,7 +251,7 @@ async function restoreUnexpected(
   const network = connected.chain.network.chainId;
   const cursor = await findUnexpectedCursor(sql, network);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const { transfers: arrived, dispute } = await askTouching(connected.chain, accounts, from, to);
+  const { transfers: arrived, dispute } = await askTouching(connected.chain.reader, accounts, from, to);
   if (dispute !== undefined) throw new ChainUnavailableError(network, dispute);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network, accounts }, found);

@@ -1,6 +1,6 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { PayTerms } from '../../../chains/network.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
@@ -33,7 +33,7 @@ export async function recoverTerms(
 ): Promise<RecoveredTerms> {
   const { collector, asset, payer, recipient, amount, fee, commitment, id: subject } = event;
   const network = chain.network.chainId;
-  const { block } = await askBlock(chain, event.block.number);
+  const { block } = await askBlock(chain.reader, event.block.number);
   const paidAtS = block.timestampS;
   const paidAt = new Date(paidAtS * 1000);
   const shown = termsOfEvent(chain.network, event);
@@ -44,9 +44,9 @@ export async function recoverTerms(
   const method = registry.asset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
-  for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(account, present))]) {
+  for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(network, account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {
-      if (chain.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;
+      if (chain.payerSide.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;
       return { method, feeAccount, deadline: new Date(deadlineS * 1000), paidAt };
     }
   }

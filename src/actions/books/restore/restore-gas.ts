@@ -1,8 +1,9 @@
-import { ChainUnavailableError, type SentTransaction } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { SentTransaction } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import {
   findNonceGaps,
   findSentNonces,
@@ -87,7 +88,7 @@ async function findUnsent(
   const found: SentTransaction[] = [];
   for (let start = 0; start < unsent.length; start += ASKED_AT_ONCE) {
     const some = unsent.slice(start, start + ASKED_AT_ONCE);
-    const sent = await Promise.all(some.map((hash) => chain.sentTransaction(hash)));
+    const sent = await Promise.all(some.map((hash) => chain.reader.sentTransaction(hash)));
     found.push(...sent.filter((each) => each !== undefined));
   }
   return found;
@@ -109,7 +110,7 @@ async function fillGaps(
 ): Promise<{ found: readonly SentTransaction[]; missing: number }> {
   const sender = { network: chain.network.chainId, signer: account };
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const { atLeast, soleCount } = await askNonce(chain, account);
+  const { atLeast, soleCount } = await askNonce(chain.reader, account);
   const end = atLeast ?? soleCount;
   if (end === undefined) throw new ChainUnavailableError(sender.network, `no endpoint counts what ${account} has sent`);
   const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end });
@@ -125,7 +126,7 @@ async function fillGaps(
     const lost: SentTransaction[] = [];
     for (let block = low; block <= high && lost.length < before - after - 1 && budget.blocks > 0; block += 1) {
       budget.blocks -= 1;
-      const sent = await chain.sentTransactions([account], block);
+      const sent = await chain.reader.sentTransactions([account], block);
       lost.push(...sent.filter(({ nonce }) => nonce > after && nonce < before));
     }
     found.push(...lost);
@@ -172,10 +173,10 @@ async function book(
   const lost: (Pick<SentTransaction, 'block' | 'coinSpent'> & { readonly hash: string })[] = [];
   for (let start = 0; start < found.length; start += ASKED_AT_ONCE) {
     const some = found.slice(start, start + ASKED_AT_ONCE);
-    const receipts = await Promise.all(some.map(({ hash }) => askReceipt(chain, hash)));
+    const receipts = await Promise.all(some.map(({ hash }) => askReceipt(chain.reader, hash)));
     for (const [index, { hash }] of some.entries()) {
       const receipt = receipts[index];
-      if (receipt === undefined || !isSameAddress(receipt.from, account)) continue;
+      if (receipt === undefined || !isSameAddress(chain.network.chainId, receipt.from, account)) continue;
       lost.push({ hash, block: receipt.block, coinSpent: receipt.coinSpent });
     }
   }

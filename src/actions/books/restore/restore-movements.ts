@@ -22,9 +22,11 @@ export async function restoreMovements(
   if (places.length === 0) return;
   const byAddress = new Map(places.map((place) => [place.address, place]));
   for (let start = from; start <= to; start += PAGE) {
-    const found = await chain.incoming(byAddress, start, Math.min(start + PAGE - 1, to));
+    const found = await chain.reader.incoming(byAddress, start, Math.min(start + PAGE - 1, to));
     const numbers = [...new Set(found.map(({ block }) => block.number))];
-    const blocks = new Map(await Promise.all(numbers.map(async (each) => [each, await chain.block(each)] as const)));
+    const blocks = new Map(
+      await Promise.all(numbers.map(async (each) => [each, await chain.reader.block(each)] as const)),
+    );
     const payers = await findPayersOf(deps.db.sql, network, [...new Set(found.map((each) => each.transactionHash))]);
     const movements = found.flatMap((transfer) => {
       const place = byAddress.get(transfer.to);

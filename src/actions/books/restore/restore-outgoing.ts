@@ -1,7 +1,7 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { methodOf, type Registry, type RegistryDeps } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { itemKeyOf } from '../../../domain/item.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
@@ -188,11 +188,11 @@ async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Pr
   const { asset, payer: account, amount } = event;
   const [network = ''] = asset.split('/');
   const isLeft = holdings.held
-    .filter((lot) => lot.asset === asset && lot.network === network && isSameAddress(lot.account, account))
+    .filter((lot) => lot.asset === asset && lot.network === network && isSameAddress(network, lot.account, account))
     .reduce((sum, { remainder }) => sum + remainder, 0n);
   if (isLeft === 0n) throw new Unplaced('was paid out, and nothing is held of its payment');
   if (isLeft < amount) throw new Unplaced('has another amount than the held one');
-  const own = holdings.held.find((lot) => isSameAddress(lot.account, account))?.account ?? account;
+  const own = holdings.held.find((lot) => isSameAddress(network, lot.account, account))?.account ?? account;
   await insertSpends(tx, spendsOfPayout(holdings, { order: id, network, asset, account: own, amount }));
 }
 

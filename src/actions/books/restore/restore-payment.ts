@@ -1,7 +1,7 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry } from '../../../chains/registry.ts';
+import { isSameAccount, isSameAddress } from '../../../domain/addresses/families.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { idBytes } from '../../../domain/ids.ts';
 import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
@@ -42,7 +42,7 @@ export async function restorePayment(
   const [known] = await findComparedItems(deps.db.sql, network, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
   const intermediates = await intermediateAccounts(deps, connected);
-  const nonce = known === undefined ? await nonceOnChain(connected.chain, event.transactionHash) : null;
+  const nonce = known === undefined ? await nonceOnChain(connected.chain.reader, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
     const [payment] = await lockPayments(tx, [id]);
@@ -56,7 +56,7 @@ export async function restorePayment(
     const restored =
       payment ?? (await makePayment(tx, deps.registry, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
-    const isHeld = intermediates.some((account) => isSameAddress(event.recipient, account));
+    const isHeld = intermediates.some((account) => isSameAddress(event.asset, event.recipient, account));
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
@@ -146,7 +146,7 @@ interface RestoredSuccess {
 /** Makes the moves that the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
-  const isKnown = payment.buyerAccount !== null && isSameAddress(payment.buyerAccount, account);
+  const isKnown = payment.buyerAccount !== null && isSameAccount(payment.buyerAccount, account);
   const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
   const transaction = { hash: event.transactionHash, nonce };

@@ -1,6 +1,6 @@
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
 import { planShare, type RefundEvent, type RefundState, retryOf } from '../../../domain/refund.ts';
 import { holdItems } from '../../../store/money/lots.ts';
@@ -40,7 +40,7 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, lef
   const stored = await lockRefund(tx, id);
   const isKnown =
     stored !== undefined &&
-    isSameAddress(stored.recipient, event.recipient) &&
+    isSameAddress(item.asset, stored.recipient, event.recipient) &&
     stored.amount === event.amount.toString();
   // A cover by floats goes back to them if the merchant's own account has paid.
   const isPaidElsewhere = left.signer === 'merchant' && left.before?.signer === 'gateway';

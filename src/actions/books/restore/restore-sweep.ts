@@ -1,6 +1,6 @@
-import type { Chain } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import type { PayerSide } from '../../../chains/payer-side.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
@@ -41,18 +41,18 @@ export async function restoreSweeps(
   if (known.length > 0) return 'intact';
   const item = await recoverDeposit(deps, connected, events);
   const { asset } = item;
-  const { block } = await askBlock(connected.chain, first.block.number);
+  const { block } = await askBlock(connected.chain.reader, first.block.number);
   const paidAt = new Date(block.timestampS * 1000);
   const intermediates = await intermediateAccounts(deps, connected);
   return command(deps, async (tx, now) => {
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);
     if (payment !== undefined && hasOwnSeal(first) !== true) throw new Unplaced(NOT_OURS);
-    const isHeld = intermediates.some((account) => isSameAddress(recipient, account));
+    const isHeld = intermediates.some((account) => isSameAddress(network, recipient, account));
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, deps.registry, item, { id, merchantId, paidAt, now }));
-    const address = connected.chain.depositAddressOf(item);
+    const address = connected.chain.payerSide.depositAddressOf(item);
     const stored = {
       item: { ...item, payer: address, deadlineS: Math.floor(paidAt.getTime() / 1000) },
       account: `${network}:${address}`,
@@ -104,25 +104,29 @@ async function recoverDeposit(
   if (shown !== undefined) return { ...shown, subject: first?.id ?? '', seal: first?.subject ?? '' };
   const feeAccounts = [feeAccount, ...(await listFeeAccounts(db.sql, chain.network.chainId))];
   for (const [asset, swept] of Map.groupBy(events, (event) => event.asset)) {
-    const item = registry.asset(asset) && termsBy(chain, swept, feeAccounts);
+    const item = registry.asset(asset) && termsBy(chain.payerSide, swept, feeAccounts);
     if (item !== undefined) return item;
   }
   throw new Unplaced(NO_TERMS);
 }
 
 /** The terms, if these sweeps are of the requested asset. */
-function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: readonly string[]): Item | undefined {
+function termsBy(
+  payerSide: PayerSide,
+  events: readonly SweptEvent[],
+  feeAccounts: readonly string[],
+): Item | undefined {
   const [first] = events;
   if (first === undefined) return undefined;
   const { collector, asset, recipient, commitment } = first;
-  const network = chain.network.chainId;
+  const network = payerSide.network.chainId;
   const terms = { network, collector, asset, subject: first.id, payer: collector, recipient };
   for (const feeAccount of feeAccounts) {
     for (const { amount, fee, parts } of possibleAmounts(events)) {
       // The fee of each part is rounded down, so the sum of the parts' fees may be too low by one unit per part.
       for (let lost = 0n; lost <= BigInt(parts); lost += 1n) {
         const item: Item = { ...terms, method: 'deposit', feeAccount, amount, fee: fee + lost, deadlineS: 0 };
-        if (item.fee <= amount && chain.commitmentOf(item) === commitment) return item;
+        if (item.fee <= amount && payerSide.commitmentOf(item) === commitment) return item;
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findRefund } from '../../../store/money/refunds.ts';
@@ -32,17 +32,18 @@ export async function isSignedRefund(
   const settlement = await findPaymentSettlement(db.sql, paymentId);
   if (
     settlement === undefined ||
-    !isSameAddress(settlement.recipient, event.payer) ||
+    !isSameAddress(event.asset, settlement.recipient, event.payer) ||
     settlement.asset !== event.asset
   ) {
     return false;
   }
   const [paid, refund] = await Promise.all([findPayingItem(db.sql, paymentId), findRefund(db.sql, id)]);
   const recipients = [paid?.payer, refund?.recipient];
-  if (recipients.some((account) => account !== undefined && isSameAddress(account, event.recipient))) return true;
-  const receipt = await askReceipt(connected.chain, event.transactionHash);
+  if (recipients.some((account) => account !== undefined && isSameAddress(event.asset, account, event.recipient)))
+    return true;
+  const receipt = await askReceipt(connected.chain.reader, event.transactionHash);
   return (
     receipt !== undefined &&
-    (await ownAccounts(deps, connected)).some((account) => isSameAddress(account, receipt.from))
+    (await ownAccounts(deps, connected)).some((account) => isSameAddress(event.asset, account, receipt.from))
   );
 }

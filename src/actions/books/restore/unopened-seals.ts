@@ -1,5 +1,5 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { askReceipt } from '../../evidence.ts';
@@ -11,8 +11,9 @@ export const UNOPENED =
   'has a seal that no known key opens, as items of ours have whose master secret was replaced. Bring its key back by till secret import, or name the older secret in TILL_SECRET, and rebuild again';
 
 /** True if the event may be of an item of ours whose key is not known: its seal does not open, and its fee goes to us. */
-export function isUnopened({ feeAccount }: ConnectedChain, event: PaidEvent | SweptEvent): boolean {
-  return hasOwnSeal(event) === false && isSameAddress(event.terms?.feeAccount ?? '', feeAccount);
+export function isUnopened({ chain, feeAccount }: ConnectedChain, event: PaidEvent | SweptEvent): boolean {
+  const account = event.terms?.feeAccount ?? '';
+  return hasOwnSeal(event) === false && isSameAddress(chain.network.chainId, account, feeAccount);
 }
 
 /**
@@ -32,8 +33,9 @@ export async function lostSeals<Event extends PaidEvent | SweptEvent>(
   const unknown = unopened.filter(({ commitment }) => !known.has(commitment));
   const own = await ownAccounts(deps, connected);
   for (const hash of new Set(unknown.map(({ transactionHash }) => transactionHash))) {
-    const receipt = await askReceipt(chain, hash);
-    if (receipt !== undefined && own.some((account) => isSameAddress(account, receipt.from))) return unknown;
+    const receipt = await askReceipt(chain.reader, hash);
+    if (receipt !== undefined && own.some((account) => isSameAddress(chain.network.chainId, account, receipt.from)))
+      return unknown;
   }
   return [];
 }

@@ -1,21 +1,19 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import type { Signer } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { SignerRefusedError } from '../../../chains/signable.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import type { Signer } from '../../../chains/signer.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { type Item, itemKeyOf } from '../../../domain/item.ts';
 import type { Log } from '../../../runtime/world.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { insertItems } from '../../../store/chain/items.ts';
+import { type ForgottenEvent, findForgotten, findUnexplained } from '../../../store/money/forgotten-events.ts';
 import {
   type Attempt,
   countOutgoingUnsigned,
   endFailed,
-  type ForgottenEvent,
-  findForgotten,
   findOutgoing,
   findOutgoingToBegin,
-  findUnexplained,
   lockOutgoing,
   markDue,
   type Outgoing,
@@ -128,7 +126,7 @@ async function begin(
   const isOwnCoin = item.method === 'native';
   const signature = isOwnCoin
     ? consentToSend(deps, attempt.commitment)
-    : await signUnlessRefused(deps, { outgoing, sign: () => chain.signItem(signer, item) });
+    : await signUnlessRefused(deps, { outgoing, sign: () => chain.sender.signItem(signer, item) });
   if (signature === undefined) return;
   deps.world.crashPoint?.('outgoing.signed');
   await command(deps, async (tx, now) => {
@@ -238,12 +236,12 @@ async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Out
     return undefined;
   }
   if (await isPaidByMerchant(deps, outgoing)) return undefined;
-  const collector = chain.collector();
+  const collector = chain.payerSide.collector();
   if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
-  const item = sealItem(deps, chain, itemOf(outgoing, { ...terms, seal: null }));
-  const attempt = { ...terms, seal: item.seal ?? null, commitment: chain.commitmentOf(item) };
+  const item = sealItem(deps, chain.payerSide, itemOf(outgoing, { ...terms, seal: null }));
+  const attempt = { ...terms, seal: item.seal ?? null, commitment: chain.payerSide.commitmentOf(item) };
   const outcome = await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
     if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';
@@ -277,7 +275,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
     const isSame =
       event.asset === outgoing.asset &&
       event.amount === outgoing.amount &&
-      isSameAddress(event.recipient, outgoing.recipient);
+      isSameAddress(outgoing.network, event.recipient, outgoing.recipient);
     if (isSame) {
       const proof = { transaction: event.transactionHash, block: event.blockNumber };
       await concludePaid(tx, outgoing, proof, now);

@@ -12,7 +12,7 @@ const MAX_BEHIND = 16;
  */
 export async function isReadToHead({ db }: Pick<CommandDeps, 'db'>, { chain }: ConnectedChain): Promise<boolean> {
   // Several endpoints are asked: a single one could claim a shorter chain, hide the first transfer, and so cause a second one.
-  const [heights, cursors] = await Promise.all([askHeights(chain), findCursors(db.sql)]);
+  const [heights, cursors] = await Promise.all([askHeights(chain.reader), findCursors(db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;
   const reached = heights.agreed ?? heights.alone;

@@ -1,8 +1,8 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import type { Spend } from '../../../domain/money/holding.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import { findLotsOf, findSpendsOf, type StoredLot } from '../../../store/money/lots.ts';
@@ -99,9 +99,9 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
     reported.type === 'paid' &&
     reported.commitment === lot.commitment &&
     reported.asset === lot.asset &&
-    isSameAddress(reported.recipient, outgoing.payer) &&
+    isSameAddress(outgoing.network, reported.recipient, outgoing.payer) &&
     spent <= reported.amount - reported.fee &&
-    subjectOfEvent(deps, chain, reported) === lot.payment;
+    subjectOfEvent(deps, chain.payerSide, reported) === lot.payment;
   return checkReceipt(deps, chain, { event, outgoing, isMatch });
 }
 
@@ -111,7 +111,7 @@ export async function checkReceipt(
   chain: ConnectedChain['chain'],
   { event, outgoing, isMatch }: { event: StoredEvent; outgoing: Outgoing; isMatch: (reported: ChainEvent) => boolean },
 ): Promise<Check> {
-  const { finding } = await askWitnesses(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain.reader, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
     return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
@@ -135,13 +135,13 @@ export async function checkSweeps(
 ): Promise<Check> {
   const events = await listDecidedSweeps(deps.db.sql, { network, commitment, asset });
   const hashes = sufficient(events, units, isNet);
-  const { finding } = await askWitnesses(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain.reader, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
     if (receipts.some((receipt) => receipt === undefined)) return undefined;
     const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((reported) => reported.type === 'swept');
     return sweeps
       .filter((reported) => reported.commitment === commitment && reported.asset === asset)
-      .filter((reported) => !isNet || isSameAddress(reported.recipient, payer))
+      .filter((reported) => !isNet || isSameAddress(network, reported.recipient, payer))
       .reduce((sum, reported) => sum + (isNet ? reported.amount - reported.fee : reported.amount), 0n)
       .toString();
   });

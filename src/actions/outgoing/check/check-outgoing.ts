@@ -1,7 +1,7 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { findPaidEvent } from '../../../store/chain/chain-events.ts';
 import { findDeposit } from '../../../store/chain/deposits.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
@@ -58,7 +58,8 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
     deps,
     connected,
     outgoing,
-    (event) => total <= event.amount && (isRedirected || isSameAddress(event.payer, outgoing.recipient)),
+    (event) =>
+      total <= event.amount && (isRedirected || isSameAddress(outgoing.network, event.payer, outgoing.recipient)),
   );
 }
 
@@ -96,7 +97,9 @@ async function checkPayment(
   const { sql } = deps.db;
   const paymentId = paymentOfOutgoing(outgoing);
   const isOfPayment = (event: ChainEvent): event is PaidEvent =>
-    event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
+    event.type === 'paid' &&
+    event.asset === outgoing.asset &&
+    subjectOfEvent(deps, chain.payerSide, event) === paymentId;
   const item = await findPayingItem(sql, paymentId);
   const deposit = await findDeposit(sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {

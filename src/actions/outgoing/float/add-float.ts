@@ -1,4 +1,5 @@
-import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
 import type { Network } from '../../../chains/network.ts';
@@ -100,7 +101,7 @@ async function surplusWith(
   const place = await intermediatePlace(deps, connected);
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (read !== undefined && transfer.block > read) return undefined;
-  const block = read ?? (await chain.head()).number - (finality?.depth ?? 1) + 1;
+  const block = read ?? (await chain.reader.head()).number - (finality?.depth ?? 1) + 1;
   if (asset === connected.chain.network.coin.id) {
     const [surplus] = await coinSurpluses(db.sql, connected, block, [place]);
     if (surplus === undefined) throw refused('A transaction of the account has just become final: try again.');
@@ -176,10 +177,10 @@ async function transfersOf(
   const { db } = deps;
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
-  const state = await chain.findTransaction(transactionHash);
+  const state = await chain.sender.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
-  const { transfers, isFinal, isAlone } = await askTransfers(chain, transactionHash);
+  const { transfers, isFinal, isAlone } = await askTransfers(chain.reader, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
   // The events of the same block show which transfers belong to payments, so the block must have been read.

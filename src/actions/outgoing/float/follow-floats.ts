@@ -1,4 +1,4 @@
-import type { Incoming } from '../../../chains/chain.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { lockFloatsOn, moveFloats } from '../../../store/money/floats.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';

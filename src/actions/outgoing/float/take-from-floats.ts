@@ -1,8 +1,8 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import { type ConnectedChain, intermediateSignerAt } from '../../../chains/chains.ts';
 import type { Registry } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { changeFloats, type Float, type FloatChange, lockFloats } from '../../../store/money/floats.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
@@ -72,9 +72,11 @@ export async function accountOfFloats(
   return intermediateSignerAt(connected, account) === undefined ? undefined : account;
 }
 
-export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>, payer: string | null): boolean {
+type PlacedFloat = Pick<Float, 'network' | 'account' | 'units'>;
+
+export function isElsewhere({ network, account, units }: PlacedFloat, payer: string | null): boolean {
   if (payer === null || account === null || BigInt(units) === 0n) return false;
-  return !isSameAddress(account, payer);
+  return !isSameAddress(network, account, payer);
 }
 
 /** The missing units as text: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */

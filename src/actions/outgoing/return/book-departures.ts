@@ -1,9 +1,9 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import type { Incoming } from '../../../chains/chain.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
 import { type Departed, departedEntry } from '../../../domain/departure.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { lockLacking, setDeparted, setLacking } from '../../../store/chain/account-movements.ts';
@@ -54,7 +54,7 @@ export async function departuresAmong(
           event.type === 'paid' &&
           event.collector === null &&
           event.asset === asset &&
-          isSameAddress(event.payer, from),
+          isSameAddress(network, event.payer, from),
       ),
   );
 }
@@ -79,7 +79,7 @@ export async function bookDepartures(
   );
   for (const departure of departures) {
     if (booked.has(departureKey(network, departure))) continue;
-    const isPresent = isSameAddress(departure.from, connected.intermediateAccount);
+    const isPresent = isSameAddress(network, departure.from, connected.intermediateAccount);
     const parts = isPresent ? await bookDeparture(tx, connected, departure, at) : undefined;
     await reportDeparture(tx, deps, { network, departure, parts }, at);
   }
@@ -94,7 +94,7 @@ async function bookDeparture(
   const network = chain.network.chainId;
   const { asset, from: account, amount, transactionHash: transaction, block } = departure;
   const reference = departureKey(network, departure);
-  const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(feeAccount, account) });
+  const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(network, feeAccount, account) });
   const { fees, operatorFloat, missing } = parts;
   const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'departed', subject: reference } as const;
   await changeFloats(tx, [{ ...change, units: -operatorFloat }], at);

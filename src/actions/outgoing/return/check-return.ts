@@ -1,8 +1,9 @@
-import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
+import type { Chain } from '../../../chains/chain.ts';
+import type { ChainEvent, Witness } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
-import { isSameAddress } from '../../../domain/caip.ts';
+import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { mostFeesOf } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
@@ -95,9 +96,9 @@ async function checkLate(
     reported.amount === BigInt(amount) &&
     reported.fee === BigInt(fee) &&
     reported.commitment !== paying?.commitment &&
-    isSameAddress(reported.recipient, account) &&
-    subjectOfEvent(deps, chain, reported) === paymentId;
-  const { finding } = await askWitnesses(chain, async (witness) => {
+    isSameAddress(chain.network.chainId, reported.recipient, account) &&
+    subjectOfEvent(deps, chain.payerSide, reported) === paymentId;
+  const { finding } = await askWitnesses(chain.reader, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
@@ -128,7 +129,9 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const sweeps = await largestSweeps(deps, deposits, { network, asset });
   const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (block === undefined) return UNCLEAR;
-  const { finding } = await askWitnesses(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
+  const { finding } = await askWitnesses(chain.reader, (witness) =>
+    arrivedBy(witness, { deposits, sweeps, asset, block }),
+  );
   const isShown = isEnough(deps, chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;

@@ -1,4 +1,4 @@
-import type { Incoming } from '../../../chains/chain.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
 import type { Ends } from '../../../domain/money/owner.ts';
 
 /** A transfer with the owners of its ends. */

@@ -1,5 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import type { Incoming, UnreadableLog } from '../../../chains/chain.ts';
+import type { Incoming, UnreadableLog } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
@@ -79,7 +79,7 @@ export async function recordUnexpectedTransfers(
   if (final <= readTo || (await isRestoring(deps.db.sql, network))) return false;
   const to = Math.min(final, readTo + MAX_RANGE);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const { transfers: found, unreadable, dispute } = await askTouching(chain, accounts, readTo + 1, to);
+  const { transfers: found, unreadable, dispute } = await askTouching(chain.reader, accounts, readTo + 1, to);
   await deps.disputed.set(`${network} unexpected money`, dispute);
   if (dispute !== undefined) return false;
   const owned = await ownersOf(deps.db.sql, { network, accounts }, found);

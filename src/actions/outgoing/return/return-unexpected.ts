@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { destinationProblem } from '../../../chains/destinations.ts';
 import { parseAccount } from '../../../domain/caip.ts';
@@ -69,10 +69,12 @@ async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string
   if (unexpected?.source !== 'transfer' || unexpected.transactionHash === null || unexpected.state !== 'unclaimed')
     return;
   const { chain } = connectedOf(chains, unexpected.asset);
-  const { transfers, isAlone } = await askTransfers(chain, unexpected.transactionHash).catch((error: unknown) => {
-    if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
-    throw error;
-  });
+  const { transfers, isAlone } = await askTransfers(chain.reader, unexpected.transactionHash).catch(
+    (error: unknown) => {
+      if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
+      throw error;
+    },
+  );
   const { asset, amount, account, logIndex } = unexpected;
   const shown = transfers.filter(
     (transfer) =>

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
 import type { Asked } from '../../../domain/doctor/facts.ts';
 import type { Timers } from '../../../runtime/world.ts';
 import { sqlState } from '../../../store/plumbing/session.ts';

@@ -1,5 +1,5 @@
-import type { Chain } from '../../../chains/chain.ts';
-import { ChainUnavailableError } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { ChainReader } from '../../../chains/chain-reader.ts';
 import type { AccountFacts } from '../../../domain/doctor/facts.ts';
 import type { Clock } from '../../../runtime/world.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
@@ -29,7 +29,7 @@ export async function examineAccounts(
         network,
         address: intermediateAccount,
         kind: 'intermediate account',
-        balance: await balanceOf(chain, intermediateAccount),
+        balance: await balanceOf(chain.reader, intermediateAccount),
         minBalance: null,
         spentPerDay: 0n,
         inFlight: null,
@@ -39,8 +39,8 @@ export async function examineAccounts(
   return (await Promise.all(own)).flat();
 }
 
-async function balanceOf(chain: Chain, account: string): Promise<bigint | null> {
-  return chain.balance(account).catch((error: unknown) => {
+async function balanceOf(reader: ChainReader, account: string): Promise<bigint | null> {
+  return reader.balance(account).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return null;
     throw error;
   });

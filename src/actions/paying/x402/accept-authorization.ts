@@ -1,7 +1,7 @@
-import type { Chain } from '../../../chains/chain.ts';
+import type { ChainReader } from '../../../chains/chain-reader.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
 import type { Registry } from '../../../chains/registry.ts';
-import { checksumAddress, isSameAddress } from '../../../domain/caip.ts';
+import { canonicalAddress, isSameAddress } from '../../../domain/addresses/families.ts';
 import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
@@ -49,7 +49,7 @@ export async function acceptAuthorization(
   deps: AcceptDeps,
   { payment, paying }: { readonly payment: Payment; readonly paying: X402Payment },
 ): Promise<Acceptance> {
-  const asset = `${paying.network}/erc20:${checksumAddress(paying.asset)}`;
+  const asset = `${paying.network}/erc20:${canonicalAddress(paying.network, paying.asset)}`;
   const deposit = await findOwnDeposit(deps, { paymentId: payment.id, asset });
   const chain = deps.chains.find(paying.network)?.chain;
   const method = methodFor(deps.registry, asset);
@@ -61,12 +61,12 @@ export async function acceptAuthorization(
   ) {
     return { is: 'unfit', reason: 'invalid_payment_requirements' };
   }
-  const payer = checksumAddress(paying.from);
+  const payer = canonicalAddress(paying.network, paying.from);
   const authorized = { deposit, payer };
   const nowMs = deps.world.clock.nowMs();
   const misfit = misfitOf(paying, { ...askedOf(deposit), expiresAtMs: payment.expiresAt.getTime() }, nowMs);
   const item = authorizedItem(deposit, paying, { method, payer });
-  const commitment = item && chain.commitmentOf(item);
+  const commitment = item && chain.payerSide.commitmentOf(item);
   const known = await findKnown(deps, payment, { paying, commitment });
   if (known === 'same') return { is: 'accepted', authorized };
   if (known === 'conflict') throw identifierTaken();
@@ -79,9 +79,9 @@ export async function acceptAuthorization(
   const script = await deps.rehearsal.scriptOf(payment);
   await script.onConfirm?.();
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
-  const verdict = await chain.judge(item, paying.signature, relayer);
+  const verdict = await chain.payerSide.judge(item, paying.signature, relayer);
   // A stranger may have submitted the authorization to the token. Then its transfer is known, and it is accepted like any other.
-  const use = verdict.is === 'used' ? await useOf(deps, chain, { deposit, item, commitment }) : undefined;
+  const use = verdict.is === 'used' ? await useOf(deps, chain.reader, { deposit, item, commitment }) : undefined;
   if (use === 'unclear') return { is: 'unclear' };
   const isTaken = use === 'arrived';
   if (!isTaken && isShortLived(paying, nowMs)) return { is: 'unfit', reason: WRONG_END };
@@ -169,7 +169,7 @@ async function findKnown(
   if (isRepeated) return 'same';
   const named = taken.find(({ authorization }) => authorization?.identifier === (paying.identifier ?? null));
   if (named === undefined) return undefined;
-  return isSameAddress(named.payer, paying.from) ? 'same' : 'conflict';
+  return isSameAddress(paying.network, named.payer, paying.from) ? 'same' : 'conflict';
 }
 
 function isTaken({ authorization, state }: StoredItem): boolean {
@@ -197,7 +197,7 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
  */
 async function useOf(
   { db }: AcceptDeps,
-  chain: Chain,
+  reader: ChainReader,
   { deposit, item, commitment }: { deposit: OpenedDeposit; item: Item; commitment: string },
 ): Promise<'arrived' | 'elsewhere' | 'unclear'> {
   const { network, asset, address } = deposit;
@@ -207,7 +207,7 @@ async function useOf(
   const upTo = (await findDepositCursor(db.sql, network))?.finalNumber ?? -1;
   if ((await findTransferOf(db.sql, { ...place, sender, amount })) !== undefined) return 'arrived';
   if (upTo < 0) return 'unclear';
-  const { finding } = await askWitnesses(chain, async (witness) => {
+  const { finding } = await askWitnesses(reader, async (witness) => {
     const [isUsed, held] = await Promise.all([
       witness.isUsed(item, commitment, upTo),
       witness.holding(address, asset, upTo),

@@ -1,4 +1,4 @@
-import { unlessUnavailable } from '../../../chains/chain.ts';
+import { unlessUnavailable } from '../../../chains/chain-errors.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
@@ -22,7 +22,7 @@ export async function findInclusion(
   const seen = await findTransferOf(db.sql, { network, commitment, asset, sender: payer, amount });
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
-  const shown = await unlessUnavailable(askTransfers(chain, hash));
+  const shown = await unlessUnavailable(askTransfers(chain.reader, hash));
   const isShown = shown?.transfers.some(
     (each) => each.to === address && each.from === payer && each.asset === asset && each.amount === amount,
   );

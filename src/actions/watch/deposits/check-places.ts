@@ -80,7 +80,7 @@ export async function checkPlace(
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
   { place, deposit, number, isAloneEnough }: PlaceCheck,
 ): Promise<boolean> {
-  const found = await explainPlace(deps.db.sql, chain, place, {
+  const found = await explainPlace(deps.db.sql, chain.reader, place, {
     number,
     tokens: tokensAt(deps.registry, place, deposit),
   });

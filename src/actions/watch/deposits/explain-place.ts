@@ -1,4 +1,4 @@
-import type { Block, Chain, Incoming, Witness } from '../../../chains/chain.ts';
+import type { Block, ChainReader, Incoming, Witness } from '../../../chains/chain-reader.ts';
 import { finalityOf, isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
 import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
@@ -45,7 +45,7 @@ const OPEN = { is: 'open' } as const;
  */
 export async function explainPlace(
   db: Reader,
-  chain: Chain,
+  reader: ChainReader,
   place: DepositPlace,
   { number, tokens }: { readonly number: number; readonly tokens: readonly string[] },
 ): Promise<Explanation> {
@@ -60,8 +60,8 @@ export async function explainPlace(
   const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].toSorted();
   const named = unproved.slice(0, MAX_RECEIPTS);
   const { finding, statements } = await askWitnesses(
-    chain,
-    (witness) => testify(witness, { address, assets, number, named, isTrusted: isTrusted(chain) }),
+    reader,
+    (witness) => testify(witness, { address, assets, number, named, isTrusted: isTrusted(reader) }),
     ({ key }) => key,
   );
   if (finding.is === 'open') return OPEN;
@@ -99,8 +99,8 @@ export async function explainPlace(
 const MAX_REST = 10_000;
 
 /** A single endpoint that suffices has listed the movements itself, so it need not confirm them. */
-function isTrusted(chain: Chain): boolean {
-  return chain.network.isTrustedAlone === true && chain.witnesses().length === 1;
+function isTrusted(reader: ChainReader): boolean {
+  return reader.network.isTrustedAlone === true && reader.witnesses().length === 1;
 }
 
 interface Ask {
@@ -164,7 +164,7 @@ export async function finalNumberFor(
   item: OpenDeposit['item'],
 ): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
   const { depth, tag } = finalityOf(deps, chain.network, item);
-  const tagged = tag && (await askHeights(chain, (witness) => witness.block(tag)));
+  const tagged = tag && (await askHeights(chain.reader, (witness) => witness.block(tag)));
   const agreed = Math.min(
     (heights.agreed ?? -1) - depth + 1,
     tagged === undefined ? finalNumber : (tagged.agreed ?? -1),

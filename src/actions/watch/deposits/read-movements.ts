@@ -1,4 +1,5 @@
-import { type Block, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
+import type { Block, Incoming } from '../../../chains/chain-reader.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
@@ -97,7 +98,7 @@ async function loadPlaces(deps: WatchDeps, { network, memory: { places } }: Watc
 
 async function readRange({ chain, memory }: Watcher, from: number, to: number): Promise<readonly Incoming[]> {
   if (from > to) return [];
-  return chain.incoming(memory.places.byAddress, from, to);
+  return chain.reader.incoming(memory.places.byAddress, from, to);
 }
 
 /** The transfers with the times of their blocks, and whether their senders are on the screening list. */
@@ -109,7 +110,7 @@ async function storable(
   if (found.length === 0) return [];
   const numbers = [...new Set(found.map(({ block }) => block.number))];
   const blocks = new Map(
-    await Promise.all(numbers.map(async (number) => [number, await chain.block(number)] as const)),
+    await Promise.all(numbers.map(async (number) => [number, await chain.reader.block(number)] as const)),
   );
   const payers = await findPayersOf(deps.db.sql, network, [...new Set(found.map((each) => each.transactionHash))]);
   return found.flatMap((transfer): ReadMovement[] => {

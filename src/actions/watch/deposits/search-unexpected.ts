@@ -1,4 +1,5 @@
-import { type Chain, ChainUnavailableError, ContractFaultError } from '../../../chains/chain.ts';
+import { ChainUnavailableError, ContractFaultError } from '../../../chains/chain-errors.ts';
+import type { ChainReader } from '../../../chains/chain-reader.ts';
 import { type Chains, type ConnectedChain, isIntermediate } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
 import { fullWeightOf } from '../../../chains/weight.ts';
@@ -82,7 +83,7 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
   const found: FoundMoney[] = [];
   for (const connected of chains) {
     for (const deposit of deposits) {
-      const money = await searchAddress(connected.chain, deposit, () =>
+      const money = await searchAddress(connected.chain.reader, deposit, () =>
         unsearched.add(connected.chain.network.chainId),
       );
       for (const each of money) {
@@ -129,8 +130,8 @@ interface Money extends MoneyPlace {
   readonly units: bigint;
 }
 
-async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () => void): Promise<Money[]> {
-  const network = chain.network.chainId;
+async function searchAddress(reader: ChainReader, deposit: OpenDeposit, onUnknown: () => void): Promise<Money[]> {
+  const network = reader.network.chainId;
   const { commitment, address } = deposit;
   const orUnknown = async (answer: () => Promise<bigint>) => {
     try {
@@ -141,15 +142,15 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
       return 0n;
     }
   };
-  const tokens = [...chain.network.assets.values()].filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  const tokens = [...reader.network.assets.values()].filter(({ pay }) => pay !== undefined && pay.method !== 'native');
   const holdings = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Money> => {
-      const units = await orUnknown(async () => chain.holding(address, asset, (await chain.head()).number));
+      const units = await orUnknown(async () => reader.holding(address, asset, (await reader.head()).number));
       return { commitment, network, asset, isUnexpected: asset !== deposit.asset, units };
     }),
   );
-  const coin = await orUnknown(() => chain.balance(address));
-  const inCoin = { commitment, network, asset: chain.network.coin.id, isUnexpected: true, units: coin };
+  const coin = await orUnknown(() => reader.balance(address));
+  const inCoin = { commitment, network, asset: reader.network.coin.id, isUnexpected: true, units: coin };
   return [...holdings, inCoin].filter(({ units }) => units > 0n);
 }
 
@@ -163,8 +164,8 @@ async function fateOf(
   if (asset === coinOf(deps.registry, network)) return 'coin';
   if (!isUnexpected && !isFinal(status)) return 'counts';
   if (relayers.length === 0) return 'no_relayer';
-  if (chain.depositContract() === undefined) await chain.check();
-  if (chain.depositContract() === undefined) return 'no_contract';
+  if (chain.payerSide.depositContract() === undefined) await chain.check();
+  if (chain.payerSide.depositContract() === undefined) return 'no_contract';
   // The account of another network may have no key here.
   if (item.isHeld && !isIntermediate(connected, item.recipient)) return 'not_our_account';
   return fullWeightOf(deps.registry.asset(asset), units) >= (deps.sweepFrom(network) ?? 1n)

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { type Chain, ChainUnavailableError } from '../../../../chains/chain.ts';
+import type { Chain } from '../../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../../chains/chain-errors.ts';
+import { parseTransactionId } from '../../../../domain/addresses/families.ts';
 import { itemKeyOf } from '../../../../domain/item.ts';
 import { ApiError, validationError } from '../../../../errors.ts';
 import { findPaidCommitments } from '../../../../store/chain/chain-events.ts';
@@ -56,7 +58,7 @@ export async function acceptSignature(deps: OfferDeps, input: SignedInput): Prom
 async function takeSignature(deps: OfferDeps, given: Given, sender: string | undefined): Promise<void> {
   const { item, chain, result, refundId } = given;
   const { key, commitment, network, deadline } = item;
-  const verdict = await chain.judge(itemOf(item), result, sender);
+  const verdict = await chain.payerSide.judge(itemOf(item), result, sender);
   if (verdict.is === 'used') {
     // The holder of the signature had it carried out without us. The watcher does the rest.
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments: [commitment] });
@@ -88,11 +90,11 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
 async function noteTransaction(deps: OfferDeps, given: Given): Promise<void> {
   const { item, chain, result, resultsHash, refundId } = given;
   const { key, commitment } = item;
-  if (!/^0x[0-9a-f]{64}$/i.test(result)) {
+  if (parseTransactionId(item.network, result) === undefined) {
     throw validationError([{ field: 'result', message: 'must be the hash of the transaction' }], 422);
   }
   await command(deps, (tx) => hintTransaction(tx, { key, hash: result, resultsHash }));
-  const isShown = await chain.isPaymentShown(itemOf(item), result).catch((error: unknown) => {
+  const isShown = await chain.payerSide.isPaymentShown(itemOf(item), result).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return false;
     throw error;
   });

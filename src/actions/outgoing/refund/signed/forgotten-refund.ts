@@ -1,7 +1,8 @@
 import { amountText } from '../../../../chains/amount-text.ts';
 import type { RegistryDeps } from '../../../../chains/registry.ts';
+import { isSameAddress } from '../../../../domain/addresses/families.ts';
 import { findPayingItem } from '../../../../store/chain/items.ts';
-import { findForgotten } from '../../../../store/money/outgoing.ts';
+import { findForgotten } from '../../../../store/money/forgotten-events.ts';
 import type { Refund } from '../../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../../store/payments/payment-settlements.ts';
 import { upsertAlert } from '../../../../store/plumbing/alerts.ts';
@@ -32,8 +33,8 @@ export async function isForgotten(
   });
   if (event === undefined) return false;
   const paid = await findPayingItem(tx, paymentId);
-  const recipients = [refund.recipient, paid?.payer].map((account) => account?.toLowerCase());
-  if (!recipients.includes(event.recipient.toLowerCase())) return false;
+  const recipients = [refund.recipient, ...(paid === undefined ? [] : [paid.payer])];
+  if (!recipients.some((account) => isSameAddress(network, account, event.recipient))) return false;
   const message = `The merchant's account ${event.payer} has paid ${amountText(deps.registry, event.asset, event.amount)} for it by transaction ${event.transactionHash}, which the database does not know. It is not paid again. Run till rebuild from block ${event.blockNumber} or an earlier one.`;
   await upsertAlert(tx, { name: 'forgotten_outgoing', subject: id, message, lastSeen: at });
   return true;

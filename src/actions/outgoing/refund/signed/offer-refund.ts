@@ -1,5 +1,6 @@
 import type { Chain } from '../../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../../chains/chains.ts';
+import type { PayerSide } from '../../../../chains/payer-side.ts';
 import { type Item, itemKeyOf, MERCHANT } from '../../../../domain/item.ts';
 import { ApiError } from '../../../../errors.ts';
 import type { Log } from '../../../../runtime/world.ts';
@@ -50,19 +51,19 @@ export async function offerRefund(deps: OfferDeps, id: string): Promise<Signatur
   const refund = await findSignable(deps, id);
   const { network, merchantAccount } = refund;
   const connected = deps.chains.find(network);
-  const collector = connected?.chain.collector();
+  const collector = connected?.chain.payerSide.collector();
   if (connected === undefined || collector === undefined || connected.relayers.length === 0) throw noExecutor();
   await refuseForged(deps, refund);
   refuseScreened(deps.screening, [`${network}:${merchantAccount}`]);
   refuseListed(deps.screening, refund);
-  const allowance = await refuseUnable(connected.chain, refund);
+  const allowance = await refuseUnable(connected.chain.payerSide, refund);
   if (!(await isReadToHead(deps, connected))) throw notReady();
   const terms = itemFor(refund, connected, collector, deps.world.clock.nowMs());
-  const fresh = sealItem(deps, connected.chain, terms);
+  const fresh = sealItem(deps, connected.chain.payerSide, terms);
   const item = await command(deps, (tx, now) => store(tx, deps, { refund, fresh, chain: connected.chain, now }));
   deps.world.crashPoint?.('refund.offered');
   const expiresAt = new Date(item.deadlineS * 1000 - LEAST_LEFT_MS);
-  return { requests: walletRequests(connected.chain, item, allowance), expiresAt };
+  return { requests: walletRequests(connected.chain.payerSide, item, allowance), expiresAt };
 }
 
 /** The merchant pays the whole amount including the fee, so that the recipient gets everything in one transfer. */
@@ -92,7 +93,7 @@ async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Sto
   if (await isForgotten(tx, deps, locked, now)) throw paidBefore();
   const { id, network, asset, method, merchantId } = locked;
   const { collector, payer, recipient, feeAccount, amount, deadlineS } = fresh;
-  const commitment = chain.commitmentOf(fresh);
+  const commitment = chain.payerSide.commitmentOf(fresh);
   const terms = { id, network, asset, method, payer, recipient, amount, merchantId };
   const mac = outgoingMac(deps, { ...terms, purpose: 'refund', floatOwner: null });
   const attempt = { commitment, seal: fresh.seal ?? null, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
@@ -128,9 +129,12 @@ async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
 }
 
 /** Returns the Permit2 allowance. Throws if the account could not pay, or the recipient could not receive. */
-async function refuseUnable(chain: Chain, { merchantAccount, asset, recipient, amount }: Signable): Promise<bigint> {
+async function refuseUnable(
+  payerSide: PayerSide,
+  { merchantAccount, asset, recipient, amount }: Signable,
+): Promise<bigint> {
   const ask = { payers: [merchantAccount], assets: [{ asset, recipient }], timeoutMs: SURVEY_TIMEOUT_MS };
-  const { holdings, unreceivable, faults } = await chain.survey(ask);
+  const { holdings, unreceivable, faults } = await payerSide.survey(ask);
   if (unreceivable.includes(asset)) throw new ApiError('invalid_state', 'The recipient cannot receive the refund now.');
   const [holding] = holdings;
   if (faults.length > 0 || holding === undefined || holding.isRefused) {

@@ -1,0 +1,160 @@
+import type { Item } from '../domain/item.ts';
+import type { PaidTerms, SweptTerms } from './event-terms.ts';
+import type { FinalityTag, Network } from './network.ts';
+import type { RefusalReason } from './refusal-reason.ts';
+
+/** The port that reports what a chain shows. A chain has no other way to say something: it never decides a payment. */
+export interface ChainReader {
+  readonly network: Network;
+
+  head(): Promise<Block>;
+  /** The canonical block of that height. Undefined when the chain is shorter. */
+  block(number: number): Promise<Block | undefined>;
+  /** The events of every release of our contracts in these blocks, in order. Bounds are inclusive. Unreadable logs are left out. */
+  events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
+  /**
+   * Transfers of known tokens to these accounts in these blocks, in order. Transfers by our own contracts are included. The number
+   * of calls does not depend on the number of accounts.
+   */
+  incoming(
+    accounts: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+    fromBlock: number,
+    toBlock: number,
+    onUnreadable?: OnUnreadable,
+  ): Promise<readonly Incoming[]>;
+  /** The same, for transfers from or to these accounts. It costs two calls. */
+  readonly touching: ChainReader['incoming'];
+  /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
+  coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
+  /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
+  coinTransfer(hash: string): Promise<Incoming | undefined>;
+  /** A transaction with its sender and gas cost. Undefined while it is not mined. */
+  sentTransaction(hash: string): Promise<SentTransaction | undefined>;
+  /** All transactions of that block that one of these accounts sent. */
+  sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
+  /** The balance in the native coin, now or at a block. */
+  balance(account: string, atBlock?: number): Promise<bigint>;
+  holding(account: string, asset: string, atBlock: number): Promise<bigint>;
+  /** True if the authorization with this commitment was executed by anyone, or cancelled. */
+  isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
+  /** The endpoints one by one, for facts that need more than one witness. The most reliable endpoints come first. */
+  witnesses(): readonly Witness[];
+}
+
+/**
+ * One endpoint of a chain. It only reports, and the caller decides whether enough endpoints agree. Every method rejects with
+ * `ChainUnavailableError` when the endpoint gave no answer.
+ */
+export interface Witness {
+  /** The endpoint's place in the configuration, as in "endpoint 1", never its URL. */
+  readonly name: string;
+  /** Milliseconds since the endpoint stopped answering, or since it lags behind the chain. 0 for a healthy endpoint. */
+  silentForMs(): number;
+  /** Records that two other endpoints contradicted this endpoint. It ranks last for a while. */
+  distrust(): void;
+  head(): Promise<Block>;
+  /** The block of that height, or the newest block of that finality. Undefined when the endpoint's chain is shorter. */
+  block(which: number | FinalityTag): Promise<Block | undefined>;
+  isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
+  /** The number of the account's mined transactions, now or at a block. */
+  minedNonce(account: string, atBlock?: number): Promise<number>;
+  holding(account: string, asset: string, atBlock: number): Promise<bigint>;
+  /** Undefined while the endpoint has no receipt. */
+  receipt(hash: string): Promise<Receipt | undefined>;
+  /** The transaction's transfers of known tokens, and its own coin transfer. Empty while the endpoint has no receipt. */
+  transfers(hash: string): Promise<readonly Incoming[]>;
+  /** As `ChainReader.incoming`, according to this endpoint. */
+  readonly incoming: ChainReader['incoming'];
+  readonly touching: ChainReader['incoming'];
+  events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
+}
+
+export interface Receipt {
+  readonly block: BlockId;
+  readonly isReverted: boolean;
+  /** In lower case. */
+  readonly from: string;
+  readonly gasSpent: bigint;
+  /** The gas cost, in the smallest unit of the coin. */
+  readonly coinSpent: bigint;
+  /** The events of our contracts in the transaction. */
+  readonly events: readonly ChainEvent[];
+}
+
+export type OnUnreadable = (log: UnreadableLog) => void;
+
+export interface UnreadableLog {
+  /** The position of the log. Undefined if the position is unreadable, too. */
+  readonly place: { readonly block: number; readonly transactionHash: string; readonly logIndex: number } | undefined;
+  readonly reason: string;
+}
+
+export interface BlockId {
+  readonly number: number;
+  readonly hash: string;
+}
+
+export interface Block extends BlockId {
+  readonly parentHash: string;
+  readonly timestampS: number;
+}
+
+/** A mined transaction with the facts that the books of its sender need. */
+export interface SentTransaction {
+  readonly hash: string;
+  readonly from: string;
+  readonly nonce: number;
+  readonly block: BlockId;
+  /** The gas cost, in the smallest unit of the coin. */
+  readonly coinSpent: bigint;
+}
+
+/** A transfer to one of our accounts. */
+export interface Incoming {
+  readonly block: BlockId;
+  readonly transactionHash: string;
+  /** Negative for native coin, because its transfers leave no log. */
+  readonly logIndex: number;
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+}
+
+/** An event of our contracts. Anybody can cause look-alikes, so an event counts only if its commitment is stored. */
+export type ChainEvent = {
+  readonly block: BlockId;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  /** The address of the release that emitted the event. */
+  readonly collector: string;
+  readonly commitment: string;
+} & (
+  | {
+      readonly type: 'paid';
+      /** The seal of the item, or the 16 bytes of an id by the first release. In hex, without 0x. */
+      readonly subject: string;
+      readonly payer: string;
+      /** CAIP-19. */
+      readonly asset: string;
+      readonly amount: bigint;
+      readonly fee: bigint;
+      readonly recipient: string;
+      /** The other committed terms. The first release does not show them. */
+      readonly terms?: PaidTerms;
+    }
+  | { readonly type: 'refused'; readonly reason: RefusalReason }
+  /** Money was swept from the deposit address of the commitment. The event proves this amount, and no payment. */
+  | {
+      readonly type: 'swept';
+      readonly subject: string;
+      /** CAIP-19. */
+      readonly asset: string;
+      readonly amount: bigint;
+      readonly fee: bigint;
+      readonly recipient: string;
+      /** The other terms of the deposit address. The first releases do not show them. */
+      readonly terms?: SweptTerms;
+    }
+);

@@ -1,0 +1,75 @@
+import type { Item } from '../domain/item.ts';
+import type { Network } from './network.ts';
+import type { RefusalReason } from './refusal-reason.ts';
+
+/** The port for the payer: its means, the terms and actions that its wallet signs, and the judgement of what the wallet returned. */
+export interface PayerSide {
+  readonly network: Network;
+
+  /**
+   * The address of the Collector release that new items are made for. Undefined while the network has none. Items made for older
+   * releases are still executed and reported.
+   */
+  collector(): string | undefined;
+  /** The address of the contract that new deposit addresses are derived from. Undefined while the network has none. */
+  depositContract(): string | undefined;
+  /** The commitment: the hash of the whole item. The payer's signature covers it, or the deposit address is derived from it. */
+  commitmentOf(item: Item): string;
+  /** The terms that the seal of an item authenticates, as one text: everything that the commitment covers except the subject. */
+  sealedTerms(item: Omit<Item, 'subject' | 'seal'>): string;
+  /** The deposit address of an item by deposit. The address does not depend on the payer. */
+  depositAddressOf(item: Item): string;
+  /** The actions of the payer's wallet for the item, in order. */
+  walletActions(item: Item, allowance: bigint): readonly WalletAction[];
+  /** Everything the options of one request need of this chain, in one round trip. */
+  survey(ask: SurveyAsk): Promise<Survey>;
+  /** The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction. */
+  judge(item: Item, signature: string, sender?: string): Promise<Verdict>;
+  /**
+   * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the payer,
+   * to the Collector, with the amount and calldata of the wallet action. False for a reverted transaction. Endpoints may lie and
+   * transactions may be replaced, so `true` is a reason to wait for the event, and no evidence.
+   */
+  isPaymentShown(item: Item, hash: string): Promise<boolean>;
+}
+
+export interface WalletAction {
+  readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
+  readonly params: readonly unknown[];
+}
+
+export interface SurveyAsk {
+  /** Canonical addresses of the possible payers. */
+  readonly payers: readonly string[];
+  /** The possible assets, with the recipient of each. */
+  readonly assets: readonly { readonly asset: string; readonly recipient: string }[];
+  readonly timeoutMs: number;
+}
+
+export interface Survey {
+  /** One holding for each payer and asset, except for assets with a fault. */
+  readonly holdings: readonly Holding[];
+  /** The assets that their recipient could not receive. */
+  readonly unreceivable: readonly string[];
+  /** The assets whose contract did not behave like a token, with the reason. These assets have no holdings. */
+  readonly faults: readonly { readonly asset: string; readonly problem: string }[];
+}
+
+export interface Holding {
+  readonly payer: string;
+  readonly asset: string;
+  readonly balance: bigint;
+  /** The allowance that the payer gave to Permit2. Zero for other methods. */
+  readonly allowance: bigint;
+  /** True if the token refuses transfers of this account. */
+  readonly isRefused: boolean;
+}
+
+export type Verdict =
+  | { readonly is: 'good'; readonly hasCode: boolean; readonly balance: bigint }
+  | { readonly is: 'malformed_signature' | 'wrong_signature' }
+  | { readonly is: 'short_balance' | 'short_allowance' }
+  /** The authorization was used or cancelled before. */
+  | { readonly is: 'used' }
+  /** The token or the Collector refuses for a reason of its own, such as a blacklist or a pause. */
+  | { readonly is: 'refused'; readonly reason: RefusalReason };

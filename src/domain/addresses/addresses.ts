@@ -1,0 +1,29 @@
+import type { Parsed } from '../parsed.ts';
+
+/**
+ * How a chain family spells the names on its chains. Only its file measures, compares or changes the text of an address, a
+ * transaction id or a signature. Everybody else asks by `families.ts`.
+ */
+export interface Addresses {
+  /** The CAIP-19 namespace of tokens. */
+  readonly tokenKind: 'erc20' | 'token';
+  /**
+   * True if spellings that differ in letter case alone are the same address or transaction. The database compares by this fact,
+   * too, so it holds for everything that the family names.
+   */
+  readonly ignoresCase: boolean;
+  /** True if an address is the same account on every network of the family, so that a list may name it without a network. */
+  readonly spansNetworks: boolean;
+  /** The second part of a CAIP-2 id. */
+  parseReference(text: string): Parsed<string>;
+  /** The canonical spelling of an address, as it is stored and shown. Refuses the all-zero address. */
+  parse(text: string): Parsed<string>;
+  /** True for a text with the form of an address, whatever its checksum. */
+  hasForm(text: string): boolean;
+  /** True for the all-zero address. */
+  isZero(address: string): boolean;
+  /** The canonical spelling of a transaction id. Undefined for another text. */
+  parseTransactionId(text: string): string | undefined;
+  /** True for a text with the form of a wallet's signature. Only the chain knows whether it is a good one. */
+  isSignature(text: string): boolean;
+}

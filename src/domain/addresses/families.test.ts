@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addressKey,
+  bareListKey,
+  caipKey,
+  FOLDED_PREFIXES,
+  findTransactionId,
+  isAddressForm,
+  isSameAccount,
+  isSameAddress,
+  isSignatureForm,
+  isZeroAccount,
+  listKeysOf,
+  parseAddress,
+  parseTransactionId,
+  unitKey,
+  withoutChecksum,
+} from './families.ts';
+
+const BASE = 'eip155:8453';
+const CLUSTER = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const HEX = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const KEY = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+const HASH = `0x${'aB'.repeat(32)}`;
+const SIGNATURE = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+
+describe('addresses of a family', () => {
+  it('differ in case alone where case is a checksum', () => {
+    for (const other of [HEX, HEX.toLowerCase(), HEX.toUpperCase()]) {
+      assert.ok(isSameAddress(BASE, HEX, other));
+      assert.ok(isSameAddress(`${BASE}/erc20:${HEX}`, other, HEX), 'any id names the network');
+      assert.ok(isSameAccount(`${BASE}:${HEX}`, `${BASE}:${other}`));
+    }
+    assert.ok(!isSameAddress(BASE, HEX, `${HEX.slice(0, -1)}4`));
+    assert.ok(!isSameAccount(`${BASE}:${HEX}`, `eip155:1:${HEX}`), 'another network');
+  });
+
+  it('are other addresses in another case where case distinguishes', () => {
+    assert.ok(isSameAddress(CLUSTER, KEY, KEY));
+    assert.ok(!isSameAddress(CLUSTER, KEY, KEY.toLowerCase()));
+    assert.ok(!isSameAccount(`${CLUSTER}:${KEY}`, `${CLUSTER}:${KEY.toLowerCase()}`));
+    assert.equal(caipKey(`${CLUSTER}/token:${KEY}`), `${CLUSTER}/token:${KEY}`);
+    assert.deepEqual(listKeysOf(`${CLUSTER}:${KEY}`), [`${CLUSTER}:${KEY}`]);
+    assert.equal(withoutChecksum(`${CLUSTER}:${KEY}`), `${CLUSTER}:${KEY}`);
+  });
+
+  it('are compared exactly where the family is not known', () => {
+    assert.equal(addressKey('cosmos:hub', 'aB'), 'aB');
+    assert.deepEqual(parseAddress('cosmos:hub', 'aB').ok, false);
+    assert.ok(!isSignatureForm('cosmos:hub', HASH));
+  });
+
+  it('have one canonical spelling, whose key is that of every spelling', () => {
+    assert.deepEqual(parseAddress(BASE, HEX.toLowerCase()), { ok: true, value: HEX });
+    assert.equal(addressKey(BASE, HEX), addressKey(BASE, HEX.toLowerCase()));
+    assert.deepEqual(parseAddress(CLUSTER, KEY), { ok: true, value: KEY });
+    assert.ok(!parseAddress(CLUSTER, HEX).ok && !parseAddress(BASE, KEY).ok);
+    assert.ok(isAddressForm(HEX) && isAddressForm(KEY) && !isAddressForm(HASH) && !isAddressForm('0x'));
+  });
+
+  it('are zero on every network of the family', () => {
+    assert.ok(isZeroAccount(`${BASE}:0x${'0'.repeat(40)}`));
+    assert.ok(isZeroAccount(`${CLUSTER}:${'1'.repeat(32)}`));
+    assert.ok(!isZeroAccount(`${BASE}:${HEX}`) && !isZeroAccount('no account'));
+  });
+
+  it('are found in a list without a network where they are the same account on all networks', () => {
+    assert.equal(bareListKey(HEX.toUpperCase()), HEX.toLowerCase());
+    assert.deepEqual(listKeysOf(`${BASE}:${HEX}`), [`${BASE}:${HEX.toLowerCase()}`, HEX.toLowerCase()]);
+    assert.equal(bareListKey(KEY), undefined);
+    assert.equal(withoutChecksum(`EIP155:1:${HEX.toUpperCase()}`), `eip155:1:${HEX.toLowerCase()}`);
+  });
+});
+
+it('ids of transactions have the form of their family', () => {
+  assert.equal(parseTransactionId(BASE, HASH), HASH.toLowerCase());
+  assert.equal(parseTransactionId(CLUSTER, SIGNATURE), SIGNATURE);
+  assert.equal(parseTransactionId(CLUSTER, HASH), undefined);
+  assert.equal(parseTransactionId(BASE, SIGNATURE), undefined);
+  assert.equal(findTransactionId(SIGNATURE), SIGNATURE);
+  assert.equal(findTransactionId(HASH), HASH.toLowerCase());
+  assert.equal(findTransactionId('pay_01'), undefined);
+  assert.ok(isSignatureForm(CLUSTER, SIGNATURE) && !isSignatureForm(BASE, SIGNATURE));
+});
+
+it('units are compared by their currency or their asset', () => {
+  assert.equal(unitKey('iso4217/usd'), unitKey('iso4217/USD'));
+  assert.equal(unitKey(`caip19/${BASE}/erc20:${HEX}`), unitKey(`caip19/${BASE}/erc20:${HEX.toLowerCase()}`));
+  assert.notEqual(unitKey(`caip19/${CLUSTER}/token:${KEY}`), unitKey(`caip19/${CLUSTER}/token:${KEY.toLowerCase()}`));
+});
+
+it('the database folds the ids of the families that ignore case', () => {
+  assert.deepEqual(FOLDED_PREFIXES, ['eip155:']);
+});

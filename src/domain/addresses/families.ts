@@ -1,0 +1,117 @@
+import type { Parsed } from '../parsed.ts';
+import type { Addresses } from './addresses.ts';
+import { EIP155 } from './eip155.ts';
+import { SOLANA } from './solana.ts';
+
+/** The chain families, by CAIP-2 namespace. */
+export const FAMILIES = { eip155: EIP155, solana: SOLANA } as const satisfies Record<string, Addresses>;
+
+export type Namespace = keyof typeof FAMILIES;
+
+export const NAMESPACES = Object.keys(FAMILIES) as readonly Namespace[];
+
+export const isNamespace = (text: string): text is Namespace => Object.hasOwn(FAMILIES, text);
+
+/** What a CAIP-2 id begins with in families that ignore case. The database compares by these. */
+export const FOLDED_PREFIXES: readonly string[] = NAMESPACES.filter((name) => FAMILIES[name].ignoresCase).map(
+  (name) => `${name}:`,
+);
+
+/** The family of a CAIP id: of a network, an account or an asset. Undefined for a namespace that the gateway does not know. */
+function familyOf(id: string): Addresses | undefined {
+  const namespace = id.slice(0, id.indexOf(':'));
+  return isNamespace(namespace) ? FAMILIES[namespace] : undefined;
+}
+
+/** True if letter case is no part of an address on the network. */
+export function isCaseIgnored(network: string): boolean {
+  return familyOf(network)?.ignoresCase === true;
+}
+
+/**
+ * One text for all spellings of an address or a transaction id of the network, which may be named by any CAIP id on it. For
+ * comparisons alone: it is never shown.
+ */
+export function addressKey(network: string, address: string): string {
+  return isCaseIgnored(network) ? address.toLowerCase() : address;
+}
+
+/** One text for all spellings of a CAIP-10 account or a CAIP-19 asset. */
+export function caipKey(id: string): string {
+  return addressKey(id, id);
+}
+
+/** One text for all spellings of an amount's unit: a currency in any case, or `caip19/` and an asset. */
+export function unitKey(unit: string): string {
+  const [kind = ''] = unit.split('/', 1);
+  const name = unit.slice(kind.length + 1);
+  return kind === 'caip19' ? `${kind}/${caipKey(name)}` : unit.toLowerCase();
+}
+
+export function isSameAddress(network: string, one: string, other: string): boolean {
+  return addressKey(network, one) === addressKey(network, other);
+}
+
+/** True if two CAIP-10 ids name the same account. */
+export function isSameAccount(one: string, other: string): boolean {
+  return caipKey(one) === caipKey(other);
+}
+
+/** The canonical spelling of an address on a network. */
+export function parseAddress(network: string, text: string): Parsed<string> {
+  return familyOf(network)?.parse(text) ?? { ok: false, problem: 'is on a chain that the gateway does not know' };
+}
+
+/** An address in its canonical spelling. A text that is no address stays as it is: nothing is known by it. */
+export function canonicalAddress(network: string, text: string): string {
+  const parsed = parseAddress(network, text);
+  return parsed.ok ? parsed.value : text;
+}
+
+/** True for a text with the form of an address in some family. */
+export function isAddressForm(text: string): boolean {
+  return NAMESPACES.some((name) => FAMILIES[name].hasForm(text));
+}
+
+/** True for the CAIP-10 id of an all-zero address, from which no payment is possible. */
+export function isZeroAccount(account: string): boolean {
+  return familyOf(account)?.isZero(account.slice(account.lastIndexOf(':') + 1)) ?? false;
+}
+
+/** The canonical spelling of a transaction id of the network. Undefined for another text. */
+export function parseTransactionId(network: string, text: string): string | undefined {
+  return familyOf(network)?.parseTransactionId(text);
+}
+
+/** The canonical spelling of a transaction id whose network is not known. The forms of the families exclude each other. */
+export function findTransactionId(text: string): string | undefined {
+  return NAMESPACES.map((name) => FAMILIES[name].parseTransactionId(text)).find((id) => id !== undefined);
+}
+
+/** True for a text with the form of a wallet's signature on the network. */
+export function isSignatureForm(network: string, text: string): boolean {
+  return familyOf(network)?.isSignature(text) ?? false;
+}
+
+/**
+ * The keys under which a list of accounts finds an account: its CAIP-10 id, and the address alone if it is the same account on
+ * every network of its family.
+ */
+export function listKeysOf(account: string): readonly string[] {
+  const key = caipKey(account);
+  return familyOf(account)?.spansNetworks === true ? [key, key.slice(key.lastIndexOf(':') + 1)] : [key];
+}
+
+/** The list key of an address without a network. Undefined for another text. */
+export function bareListKey(text: string): string | undefined {
+  const [found] = NAMESPACES.filter((name) => FAMILIES[name].spansNetworks)
+    .map((name) => ({ family: FAMILIES[name], key: caipKey(`${name}:${text}`).slice(name.length + 1) }))
+    .filter(({ family, key }) => family.hasForm(key));
+  return found?.key;
+}
+
+/** An id whose checksum is dropped where letter case is no part of an address: lists are copied by hand and by machine. */
+export function withoutChecksum(id: string): string {
+  const folded = id.toLowerCase();
+  return isCaseIgnored(folded) ? folded : id;
+}

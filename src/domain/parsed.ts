@@ -1,0 +1,9 @@
+/**
+ * A result rather than an exception, so that one answer can name the problems of every field at once. A problem is the
+ * rest of a sentence that starts with the field's name. It echoes a namespace of at most eight characters and nothing
+ * else of the input, so no caller can put text of their own into an answer or a log.
+ */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+export const accept = <T>(value: T): Parsed<T> => ({ ok: true, value });
+export const refuse = (problem: string): Parsed<never> => ({ ok: false, problem });
