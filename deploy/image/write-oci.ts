@@ -55,7 +55,7 @@ export async function writeOci(root: string, target: string): Promise<string> {
       WorkingDir: HOME,
       Env: ['HOST=0.0.0.0', 'TILL_HOME=/var/lib/till', 'NODE_ENV=production'],
       Entrypoint: ['/usr/bin/node'],
-      Cmd: ['--max-semi-space-size=64', 'src/main.ts'],
+      Cmd: ['--max-semi-space-size=64', '--import', './src/compile-cache.ts', 'src/main.ts'],
       ExposedPorts: { '8080/tcp': {} },
       Volumes: { '/var/lib/till': {} },
       StopSignal: 'SIGTERM',

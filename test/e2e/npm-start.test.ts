@@ -69,16 +69,18 @@ describe('npm start', () => {
     assert.equal(await started.npm.ended, 0, 'the gateway drained and ended by itself');
   });
 
-  it("is the command that the operators' page gives to process managers", async () => {
+  it("is the command that process managers get: of the operators' page, the systemd unit and the container image", async () => {
     const root = join(import.meta.dirname, '../..');
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     const [exec, ...command] = (scripts.start as string).split(' ');
     const page = await readFile(join(root, 'docs/operating.md'), 'utf8');
     assert.equal(exec, 'exec', 'no shell stays between npm and the gateway');
     assert.ok(page.includes(`\nnode_modules/.bin/${command.join(' ')}\n`), 'as a line to paste');
-    assert.ok(page.includes(`/node_modules/.bin/${command.join(' ')}\n`), 'in the systemd unit');
-    const list = [`node_modules/.bin/${command[0]}`, ...command.slice(1)].map((word) => JSON.stringify(word));
-    assert.ok(page.includes(`CMD [${list.join(', ')}]`), 'in the container image');
+    const kit = (file: string) => readFile(join(root, 'deploy', file), 'utf8');
+    const unit = await kit('systemd/till@.service');
+    assert.ok(unit.includes(`/node_modules/.bin/${command.join(' ')}\n`), 'in the systemd unit');
+    const list = command.slice(1).map((word) => JSON.stringify(word));
+    assert.ok((await kit('image/Dockerfile')).includes(`CMD [${list.join(', ')}]`), 'in the container image');
   });
 
   it('drains after Ctrl-C, which reaches the gateway twice: from the terminal and from npm', ONLY_LONG, async () => {

@@ -340,6 +340,11 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
       holdBack(names.get(applicationName));
       const of = [applicationName];
       await observer.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', of);
+      // A process that an earlier statement has stopped takes the signal when it goes on.
+      for (const each of heldBack.filter(({ by }) => by === names.get(applicationName))) {
+        heldBack.splice(heldBack.indexOf(each), 1);
+        process.kill(each.pid, 'SIGCONT');
+      }
       for (let left = 1; left > 0; ) {
         const { rows } = await observer.query<{ count: number }>(
           'select count(*)::int as count from pg_stat_activity where application_name = $1',
