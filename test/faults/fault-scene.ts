@@ -57,6 +57,8 @@ export const HASTE = 10;
 /** A real chain, its scriptable lying endpoints, a database, and a whole gateway that relays and watches. */
 export async function openFaultScene(input: FaultSceneInput = {}) {
   const chain = await startFaultChain({ payers: input.payers ?? 12 });
+  // The watcher begins behind the block that makes the balances, if that block is final.
+  await chain.mine(input.depth ?? 1);
   const proxies = await Promise.all(
     Array.from({ length: input.endpoints ?? 1 }, () => startRpcProxy({ targetUrl: chain.url })),
   );
