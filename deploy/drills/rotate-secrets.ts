@@ -109,7 +109,8 @@ const NOT_RUN: readonly Step[] = [
 ].map(([step = '', result = '']) => ({ step, result, isGood: undefined }));
 
 async function rotateRelayer(scene: NodesScene): Promise<void> {
-  const key = newKey();
+  // The next relayer needs coin for its share of the items before it begins.
+  const key = SANDBOX_KEYS.secondPayer;
   const kept = SANDBOX_KEYS.secondRelayer;
   scene.configure({ RELAYER_KEYS: `${NETWORK}=${SANDBOX_KEYS.relayer},${kept},${key}` });
   await restartAll(scene);

@@ -19,7 +19,7 @@ export interface Item {
    * first releases of the contracts, which show the 16 bytes of the id itself.
    */
   readonly seal?: string;
-  /** The payment of a payout that is about to be signed, for external signers: the id of a payout does not show its payment. */
+  /** The payment that a payout pays on. External signers get it, because the id of a payout does not contain it. */
   readonly paymentId?: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly payer: string;

@@ -41,8 +41,8 @@ export interface Sealing {
 }
 
 /**
- * The seal of an item, in hex. If the key of the stored encrypted id is not available, the newest key is used. This is safe,
- * because events are matched with items by commitment, so no item depends on the keys of another.
+ * The seal of an item, in hex, under the key that encrypted the stored id. If that key is not in the key ring any more, the newest key
+ * is used. Another seal is safe, because live events are matched with items by commitment, and not by seal.
  */
 export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
   const [newest] = keys;

@@ -73,7 +73,10 @@ function shapeOf(schema: Json): Json {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !WORDS.includes(key)));
 }
 
-/** `createMerchant` takes a `CreateMerchantRequest` and answers with a `CreateMerchantResponse`, unless they have names. */
+/**
+ * Names the bodies of the request and of the answers after the operation: `createMerchant` has `CreateMerchantRequest` and
+ * `CreateMerchantResponse`. A schema with a title keeps it.
+ */
 function withBodyNames(operation: Json): Json {
   const { operationId, requestBody, responses } = operation;
   const name = String(operationId).replace(/^[a-z]/, (letter) => letter.toUpperCase());

@@ -1,4 +1,4 @@
-/** A deposit address of the examples' story, for ten dollars in USDC on Base. */
+/** The sample deposit address of the API reference: USDC on Base. Its URI asks for 10 USDC, so the amount must be 10 USDC, too. */
 export function sampleDeposit<Amount>(amount: Amount, arrived: Amount, expiresAt: number) {
   const address = '0x27b1fdb04752Bbc536007A920D24ACB045561c26';
   const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

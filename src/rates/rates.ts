@@ -42,7 +42,7 @@ export interface SourceRequest {
   read(signal: AbortSignal): Promise<readonly PairAnswer[]>;
 }
 
-/** The price as the source spells it, or the reason why there is none. The reason completes "kraken …". */
+/** The price in the decimal text of the source, or the reason why there is none. In messages, the reason follows the source's name. */
 export type PairAnswer = Pair & (PairPrice | { readonly fault: string });
 
 export interface PairPrice {

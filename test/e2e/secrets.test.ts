@@ -193,6 +193,7 @@ describe('the secrets of a gateway', () => {
           {
             receiptKey: { before: first, after: receiptKeyId },
             rows: {
+              accountStates: 0,
               accounts: 0,
               freezes: 0,
               outgoing: 0,

@@ -17,7 +17,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'destination_history';
 
-/** The last destinations in force of a merchant, by the key of the asset. */
+/** The destination that the merchant used last in each asset, even if it was removed. Rows without a valid MAC are ignored. */
 export async function lastDestinations(
   db: Reader,
   deps: RowKeyDeps,

@@ -4,7 +4,7 @@ import type { JsonPath } from './json-text.ts';
 /** A problem of a file. The text is the end of a sentence that begins with the name of the field. */
 export interface ShapeProblem {
   readonly path: JsonPath;
-  /** Set for an unknown field: its key is the problem. */
+  /** True if the field is unknown. The error then points at the key of the field, and not at its value. */
   readonly isKey?: true;
   readonly text: string;
 }

@@ -15,7 +15,7 @@ interface NetworkChoices {
 
 /** Till's payments should succeed within 45 s, because wallets give up after 60. */
 const FINALITY_MS = 30_000;
-/** On any chain the newest block alone may be replaced. */
+/** In blocks. One confirmation is never enough, because a reorg can replace the newest block of any chain. */
 const MIN_DEPTH = 2;
 const LARGE_PAYMENT = 10_000;
 /** Payments of this size and above wait for this many times the depth. */

@@ -7,8 +7,8 @@ import { createFairQueue } from './fair-queue.ts';
 import type { Turns } from './turns.ts';
 
 /**
- * The only way to the connections for lists and searches. They are separate from the connections of all other requests
- * and have a short statement timeout, so lists of one partner cannot delay the payments of another.
+ * Runs lists and searches on a connection pool of their own, with a short statement timeout, so lists of one partner cannot delay the
+ * payments of another. Routes never use this pool directly.
  */
 export interface ListReads {
   /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */

@@ -4,7 +4,7 @@ import type { SenderId } from './sends.ts';
 /** The open sends of one signer. */
 export interface OpenSender extends SenderId {
   readonly sends: number;
-  /** Sent items in open transactions of this signer. */
+  /** The number of items in the signer's open transactions. */
   readonly items: number;
   readonly since: Date;
 }

@@ -86,7 +86,7 @@ export function placeEnds(db: Reader) {
     (select m.deleted_at from merchants m where m.id = p.merchant_id) as "merchantDeletedAt"`;
 }
 
-/** True if the partner or the merchant that the person works for has ended. */
+/** True if there is no such person, or if the person's partner is disabled or merchant is deleted. */
 export async function isWithoutPlace(db: Reader, id: string): Promise<boolean> {
   const [row] = await db<{ partnerDisabledAt: Date | null; merchantDeletedAt: Date | null }[]>`
     select ${placeEnds(db)} from people p where p.id = ${id}`;

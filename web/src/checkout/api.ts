@@ -42,7 +42,7 @@ export interface Offer {
   readonly accepted: readonly AcceptedToken[] | null;
   /** The reason why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
-  /** Unless the status is `requires_action`, the options are empty for every account. */
+  /** Options are offered in `requires_action` alone. In every other status `options` is empty. */
   readonly status: PaymentStatus;
 }
 

@@ -180,7 +180,7 @@ function identifierTaken(): ApiError {
   return new ApiError('idempotency_conflict', 'The payment-identifier was used by another account.');
 }
 
-/** The account that would send the transaction. Throws if no payments are taken on the network, or the merchant is stopped. */
+/** Throws if the network takes no payments, or the merchant is stopped. Returns the network's first relayer, if it has one. */
 async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string): Promise<string | undefined> {
   const networks = await openNetworks(deps, payment.mode);
   const connected = networks.find(({ chain }) => chain.network.chainId === network);
