@@ -10,7 +10,7 @@ import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
-import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { findCursors } from '../../src/store/chain/chain-cursors.ts';
 import { findUnexpectedCursor, listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
@@ -105,6 +105,9 @@ const WRITING: Readonly<Record<string, string>> = {
   ),
   restored: 'freeze.set',
   'accounts adopt': 'account.adopted',
+  'accounts add': 'account.added',
+  'accounts rotate': 'account.rotated',
+  'accounts retire': 'account.retired',
   'networks accept': 'record.accepted',
   'secret rotate': 'secret.rotated',
   'secret import': 'secret.imported',
@@ -125,6 +128,7 @@ const WRITING: Readonly<Record<string, string>> = {
   rebuild: 'books.rebuild.done',
   migrate: 'schema.migrated',
   'database roles': 'database.roles_set',
+  prune: 'database.pruned',
 };
 
 async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
@@ -147,12 +151,16 @@ describe('the audit log', () => {
     await sandbox.stop();
   });
 
+  /** The keys in the settings of the commands. The sandbox knows its own. */
+  let keys: Readonly<Record<string, string>> = {};
+
   function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
     return jsonOf(argv, {
       env: {
         DATABASE_URL: databaseUrl,
         TILL_SECRET: SECRET,
         RPC_URLS: `${NETWORK}=${sandbox.rpcUrl}`,
+        ...keys,
         TILL_OPERATOR: 'Alice',
         SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
       },
@@ -254,6 +262,19 @@ describe('the audit log', () => {
     await till(['unfreeze', 'restored', NETWORK, ...why]);
     await change('accounts adopt', `${NETWORK}:0x${'3'.repeat(40)}`);
     await till(['accounts', 'adopt', `${NETWORK}:${SANDBOX_ACCOUNTS.intermediate}`]);
+    const next = `${NETWORK}:${SANDBOX_ACCOUNTS.secondPayer}`;
+    keys = {
+      RELAYER_KEYS: `${NETWORK}=${SANDBOX_KEYS.relayer},${SANDBOX_KEYS.secondPayer}`,
+      INTERMEDIATE_ACCOUNT: `${NETWORK}=${SANDBOX_ACCOUNTS.secondPayer}`,
+      INTERMEDIATE_KEY: `${NETWORK}=${SANDBOX_KEYS.secondPayer}`,
+      OTHER_INTERMEDIATE_KEYS: `${NETWORK}=${SANDBOX_KEYS.intermediate}`,
+    };
+    await change('accounts add', 'relayer', next);
+    await change('accounts retire', 'relayer', next);
+    await change('accounts rotate', next);
+    keys = {};
+    await till(['accounts', 'adopt', `${NETWORK}:${SANDBOX_ACCOUNTS.intermediate}`]);
+    await change('prune');
     const elsewhere = 'eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e';
     const facts = { name: 'USD Coin', symbol: 'USDC', decimals: 6, peg: 'EUR' };
     await command({ registry: REGISTRY, db, world: systemWorld }, (tx, at) =>
