@@ -240,7 +240,13 @@ describe('an empty server', () => {
     context.diagnostic(`from an empty folder to a paid payment: ${Math.round((Date.now() - beganAtMs) / 1_000)} s`);
 
     // The gateway runs on its port now: the public URL must lead to the same gateway.
-    const again = await till(['init', '--yes']);
+    let again = '';
+    // A node announces itself some seconds after its start.
+    const isAnnounced = async () => {
+      again = await till(['init', '--yes']);
+      return !again.includes('No node runs.');
+    };
+    await until('the node is announced', isAnnounced, WITHIN);
     assert.match(again, /Nothing differs: till\.env is as it was\./);
     assert.match(again, /A request to http:\/\/localhost:\d+ arrives at/);
     const rest = again.slice(again.lastIndexOf('\n\n')).trim().split('\n');
