@@ -1,6 +1,6 @@
-import type { WatchedTable } from './driver.ts';
 import type { Invariant } from './invariant.ts';
 import { INVARIANTS } from './invariants.ts';
+import type { WatchedTable } from './meaning.ts';
 import { type Stage, Violation } from './stage.ts';
 
 /**

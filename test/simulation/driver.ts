@@ -1,34 +1,20 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { type NodeClient, openConnections, type Query, type ServerConnection } from './connections.ts';
+import { createReader, type Meaning, type WatchedTable } from './meaning.ts';
 import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
-
-/** A statement as the driver sends it. */
-interface Query {
-  readonly text: string;
-  readonly values?: unknown[];
-  readonly name?: string | undefined;
-}
-
-type Send = (this: pg.Client, query: Query, ...rest: unknown[]) => Promise<pg.QueryResult>;
-type Connect = (this: pg.Client, done?: (error: Error | null) => void) => Promise<void> | undefined;
-type NodeClient = pg.Client & {
-  readonly processID: number;
-  readonly connectionParameters: { readonly application_name?: string };
-};
-
-interface Opening {
-  finish: (() => void) | undefined;
-}
 
 /** A statement that was sent to the server. */
 interface Sent {
   readonly order: number;
   readonly by: Participant;
   readonly label: string;
-  readonly pid: number;
-  readonly deliver: () => void;
+  readonly client: NodeClient;
+  /** The process of the server. 0 until it is there. */
+  pid: number;
+  deliver: () => void;
   isDone: boolean;
   /** Resolves when it is done. */
   readonly ended: Promise<void>;
@@ -60,74 +46,26 @@ export interface DriverInput {
   readonly alter?: ((text: string) => string) | undefined;
 }
 
-const PATIENCE_MS = 2;
+/** Most statements end within this time. The server is asked about those that do not: is it a lock that they wait for? */
+const PATIENCE_MS = 20;
+/** A statement that has waited for a lock ends within this time if it has got the lock. Else the server is asked. */
+const MOVES_WITHIN_MS = 2;
 /** The server answers the observer within milliseconds, unless a stopped process holds what it needs. */
 const SILENCE_MS = 1_000;
 /** An answer of the server may arrive later than others: so a crash can come between a commit and its answer. */
 const LATE_ANSWER = 0.06;
-/** The tables that invariants are about. */
-const WATCHED_TABLES = [
-  'payments',
-  'items',
-  'events',
-  'event_batches',
-  'outgoing',
-  'refunds',
-  'sends',
-  'chain_cursors',
-] as const;
-export type WatchedTable = (typeof WATCHED_TABLES)[number];
-const CHANGES = new RegExp(`\\b(?:insert into|update|delete from)\\s+(${WATCHED_TABLES.join('|')})\\b`, 'g');
-
-const LOCKS_LEASE = /\bleases\b/;
-const APPENDS_EVENTS = /\binsert into outbox\b/;
-
 /** The effects of a transaction so far. */
 interface OpenTransaction {
   readonly changed: Set<WatchedTable>;
+  /** True if the server has begun it. */
+  isBegun: boolean;
   hasEvents: boolean;
   /** True if it has locked a lease. The server lets those who wait for a lease go on in no fixed order, so it is not slow. */
   hasLease: boolean;
 }
 
-const drivers = new Map<string, (client: NodeClient, query: Query, send: Send) => Promise<pg.QueryResult>>();
-/** The open connections of each name. */
-const clients = new Map<string, Set<pg.Client>>();
-/** Connections that are being opened. They become usable in the order in which they were asked for. */
-const openings: Opening[] = [];
-let isHooked = false;
-
-/**
- * Puts the simulation between the gateway and the PostgreSQL driver, for connections that a run has adopted. The
- * gateway opens its pools by itself, so the hook is on the driver's class.
- */
-function hookDriver(): void {
-  if (isHooked) return;
-  isHooked = true;
-  const prototype = pg.Client.prototype as unknown as { query: Send; connect: Connect };
-  const { query: send, connect } = prototype;
-  prototype.query = function (query, ...rest) {
-    const client = this as NodeClient;
-    const gate = drivers.get(client.connectionParameters.application_name ?? '');
-    return gate === undefined ? send.call(this, query, ...rest) : gate(client, query, send);
-  };
-  prototype.connect = function (done) {
-    const own = clients.get((this as NodeClient).connectionParameters.application_name ?? '');
-    if (done === undefined || own === undefined) return connect.call(this, done);
-    const opening: Opening = { finish: undefined };
-    openings.push(opening);
-    // A crash may come before the pool has the connection and listens for its errors.
-    this.on('error', () => {});
-    this.once('end', () => void own.delete(this));
-    return connect.call(this, (error) => {
-      if (error === null) own.add(this);
-      opening.finish = () => done(error);
-    });
-  };
-}
-
 export async function openDriver({ url, scheduler, random, rings, alter = same }: DriverInput): Promise<Driver> {
-  hookDriver();
+  const connections = openConnections();
   // Connections of the simulation itself: one asks about locks, one hears notifications.
   const [observer, ear] = [new pg.Client(url), new pg.Client(url)];
   await Promise.all([observer.connect(), ear.connect()]);
@@ -136,84 +74,110 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   await ear.query('listen till_outbox; listen till_events; listen till_webhooks');
   const names = new Map<string, Participant>();
   const sent = new Set<Sent>();
-  /** By process. */
-  const transactions = new Map<number, OpenTransaction>();
+  const transactions = new Map<NodeClient, OpenTransaction>();
   let order = 0;
   let working = 0;
   let mayHaveMoved = false;
   let hasNotified = false;
   const changed = new Set<WatchedTable>();
-  const changes = createChangeFinder();
+  const meaningOf = createReader(alter);
 
-  function gate(by: Participant, client: NodeClient, query: Query, send: Send): Promise<pg.QueryResult> {
-    const label = labelOf(query.text);
+  function gate(by: Participant, client: NodeClient, query: Query): Promise<pg.QueryResult> {
+    const meaning = meaningOf(query.text);
     return new Promise((resolve, reject) => {
       // A transaction takes nothing before its first statement: its beginning is no step.
       if (query.text === 'begin' && by.isAlive) begin(resolve, reject);
-      else scheduler.ready(by, label, () => begin(resolve, reject), isPrompt(client.processID));
+      else scheduler.ready(by, meaning.label, () => begin(resolve, reject), isPrompt(client));
     });
 
     function begin(resolve: (result: pg.QueryResult) => void, reject: (error: unknown) => void): void {
-      const text = alter(withoutTimeout(query.text));
       order += 1;
       const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
-      const statement = { order, by, label, pid: client.processID, isDone: false, ended };
+      const { label } = meaning;
+      const statement: Sent = { order, by, label, client, pid: 0, isDone: false, ended, deliver: () => {} };
       const end = (deliver: () => void) => {
         Object.assign(statement, { isDone: true, deliver });
-        mayHaveMoved = true;
+        // Those that wait for others go on waiting.
+        mayHaveMoved ||= parked.has(statement) || blocking.has(statement.pid);
         onEnd();
       };
-      sent.add(statement as Sent);
-      if (mayRelease(client.processID, text)) holdBack();
-      send.call(client, { ...query, text }).then(
-        (result) => {
-          const hasAppended = follow(client.processID, text) && result.command !== 'ROLLBACK';
-          end(() => {
-            if (hasAppended) rings.owe(by);
-            resolve(result);
-          });
-        },
-        (error: unknown) => {
-          follow(client.processID, text);
+      sent.add(statement);
+      if (!isOfServer() && connections.isOpen(client)) answer(emptyResult(query.text));
+      else {
+        const connection = connections.lend(client, query.name);
+        if (connection instanceof Promise) void busy(connection.then(sendOn));
+        else sendOn(connection);
+      }
+
+      /** The server begins a transaction at its first statement. */
+      function isOfServer(): boolean {
+        if (query.text === 'begin') return false;
+        const isEnd = query.text === 'commit' || query.text === 'rollback';
+        return !isEnd || transactions.get(client)?.isBegun !== false;
+      }
+
+      function sendOn({ pid }: ServerConnection): void {
+        statement.pid = pid;
+        // It may have broken while one of the server was being opened.
+        if (!connections.isOpen(client)) connections.giveBack(client);
+        const mayRelease = meaning.releases || !transactions.has(client);
+        if (mayRelease && blocking.has(pid)) holdBack();
+        const open = transactions.get(client);
+        const isFirst = open?.isBegun === false;
+        if (open !== undefined) open.isBegun = true;
+        const altered = meaning.text === query.text ? query : { ...query, text: meaning.text };
+        connections.send(client, altered, isFirst).then(answer, (error: unknown) => {
+          follow(client, meaning);
           end(() => reject(error));
-        },
-      );
+        });
+      }
+
+      function answer(result: pg.QueryResult): void {
+        const hasAppended = follow(client, meaning) && result.command !== 'ROLLBACK';
+        end(() => {
+          if (hasAppended) rings.owe(by);
+          resolve(result);
+        });
+      }
     }
   }
 
-  const isPrompt = (pid: number) => transactions.get(pid)?.hasLease ?? false;
+  const isPrompt = (client: NodeClient) => transactions.get(client)?.hasLease ?? false;
 
   /** Follows the transaction of a connection. Returns true if the statement has committed events. */
-  function follow(pid: number, text: string): boolean {
-    if (text.includes('pg_notify')) hasNotified = true;
+  function follow(client: NodeClient, { text, ...meaning }: Meaning): boolean {
+    if (meaning.notifies) hasNotified = true;
     if (text === 'begin') {
-      transactions.set(pid, { changed: new Set(), hasEvents: false, hasLease: false });
+      transactions.set(client, { changed: new Set(), isBegun: false, hasEvents: false, hasLease: false });
       return false;
     }
-    const open = transactions.get(pid) ?? { changed: new Set(), hasEvents: false, hasLease: false };
-    for (const table of changes(text)) open.changed.add(table);
-    open.hasEvents ||= APPENDS_EVENTS.test(text);
-    open.hasLease ||= LOCKS_LEASE.test(text);
-    const isCommitted = text === 'commit' || !transactions.has(pid);
-    if (text === 'commit' || text === 'rollback') transactions.delete(pid);
+    const open = transactions.get(client) ?? { changed: new Set(), isBegun: true, hasEvents: false, hasLease: false };
+    for (const table of meaning.changes) open.changed.add(table);
+    open.hasEvents ||= meaning.appendsEvents;
+    open.hasLease ||= meaning.locksLease;
+    const isCommitted = text === 'commit' || !transactions.has(client);
+    if (text === 'commit' || text === 'rollback') transactions.delete(client);
     if (isCommitted) for (const table of open.changed) changed.add(table);
     return isCommitted && open.hasEvents;
+  }
+
+  async function busy<T>(work: Promise<T>): Promise<T> {
+    working += 1;
+    try {
+      return await work;
+    } finally {
+      working -= 1;
+    }
   }
 
   async function settle(): Promise<void> {
     for (;;) {
       await turns();
-      while (working > 0 || openings.length > 0) {
-        if (openings.every(({ finish }) => finish !== undefined)) {
-          for (const { finish } of openings.splice(0)) finish?.();
-        }
+      while (working > 0 || connections.areOpening()) {
+        connections.finishOpening();
         await nextTurn();
       }
-      const open = [...sent].filter((each) => !each.isDone && !heldBack.includes(each));
-      if (open.length > 0 && (mayHaveMoved || open.some((each) => !parked.has(each)))) {
-        mayHaveMoved = false;
-        if (!(await areParked(open))) continue;
-      }
+      if (!(await haveStopped())) continue;
       const next = heldBack.shift();
       if (next !== undefined) {
         process.kill(next.pid, 'SIGCONT');
@@ -232,14 +196,23 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     }
   }
 
+  /** True if each statement that was sent has ended, waits for a lock, or is held back. */
+  async function haveStopped(): Promise<boolean> {
+    const waiting = () => [...sent].filter((each) => !each.isDone && !heldBack.includes(each));
+    const running = waiting().filter((each) => !parked.has(each));
+    if (running.length > 0) await endWithin(running, PATIENCE_MS);
+    const isRunning = running.some(({ isDone }) => !isDone);
+    if (!isRunning && !mayHaveMoved) return true;
+    mayHaveMoved = false;
+    const open = waiting();
+    return open.length === 0 || areParked(open);
+  }
+
   const parked = new Set<Sent>();
+  /** The processes that parked statements wait for. */
+  let blocking: ReadonlySet<number> = new Set();
   /** Statements that wait for locks, and whose processes are stopped until the ones before them go on or wait again. */
   const heldBack: Sent[] = [];
-
-  /** True if the statement may end a transaction, and so release locks. */
-  function mayRelease(pid: number, text: string): boolean {
-    return text !== 'begin' && (text === 'commit' || text === 'rollback' || !transactions.has(pid));
-  }
 
   /**
    * Lets statements that wait for locks go on one after the other: the server would wake them in no fixed order. Those of a
@@ -258,13 +231,14 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   /** A process that was stopped in the server's search for deadlocks keeps everybody from the table of locks. It ends the search. */
   async function stirHeldBack(): Promise<void> {
     for (const { pid } of heldBack) process.kill(pid, 'SIGCONT');
-    await pause(PATIENCE_MS);
+    await pause(MOVES_WITHIN_MS);
     for (const { pid } of heldBack) process.kill(pid, 'SIGSTOP');
   }
 
   /** Gives the answer to the node, at once or as a later step. */
   function hand(statement: Sent): void {
     sent.delete(statement);
+    if (!transactions.has(statement.client)) connections.giveBack(statement.client);
     const wasParked = parked.delete(statement);
     if (!statement.by.isAlive) return;
     if (statement.label !== 'begin' && (wasParked || random.chance(LATE_ANSWER))) {
@@ -272,7 +246,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
         statement.by,
         `the answer arrives: ${statement.label}`,
         statement.deliver,
-        isPrompt(statement.pid),
+        isPrompt(statement.client),
       );
     } else if (statement.by.pausedUntilMs > scheduler.nowMs()) {
       scheduler.ready(statement.by, `the answer arrives: ${statement.label}`, statement.deliver);
@@ -281,7 +255,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
 
   /** True if each of these statements waits for a lock, and not in a circle, which the server breaks by itself. */
   async function areParked(open: readonly Sent[]): Promise<boolean> {
-    await Promise.race([Promise.all(open.map(({ ended }) => ended)), pause(PATIENCE_MS)]);
+    await endWithin(open, MOVES_WITHIN_MS);
     const waiting = open.filter(({ isDone }) => !isDone);
     if (waiting.length === 0) return false;
     const asked = observer.query<{ pid: number; by: number[] }>(
@@ -296,13 +270,15 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     }
     const { rows } = await asked;
     // Commits with a notification wait for those of other databases, and tables for the server's own jobs: for a moment only.
-    const pids = new Set([...transactions.keys(), ...waiting.map(({ pid }) => pid)]);
+    const holders = [...transactions.keys()].map((client) => connections.lent(client)?.pid);
+    const pids = new Set([...holders, ...waiting.map(({ pid }) => pid)]);
     const blockers = new Map(rows.map(({ pid, by }) => [pid, by.filter((each) => pids.has(each))]));
     const isBlocked = ({ pid }: Sent) => (blockers.get(pid)?.length ?? 0) > 0 && !isInCircle(blockers, pid);
     if (waiting.some((each) => each.isDone || !isBlocked(each))) {
       mayHaveMoved = true;
       return false;
     }
+    blocking = new Set([...blockers.values()].flat());
     for (const each of waiting) {
       if (!parked.has(each)) scheduler.note(`${each.by.name}: waits for a lock: ${each.label}`);
       parked.add(each);
@@ -324,35 +300,31 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   return {
     adopt(applicationName, by) {
       names.set(applicationName, by);
-      clients.set(applicationName, new Set());
-      drivers.set(applicationName, (client, query, send) => gate(by, client, query, send));
+      connections.adopt(applicationName, (client, query) => gate(by, client, query));
     },
     settle,
-    async busy(work) {
-      working += 1;
-      try {
-        return await work;
-      } finally {
-        working -= 1;
-      }
-    },
+    busy,
     async cut(applicationName) {
-      holdBack(names.get(applicationName));
-      const of = [applicationName];
-      await observer.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', of);
-      // A process that an earlier statement has stopped takes the signal when it goes on.
-      for (const each of heldBack.filter(({ by }) => by === names.get(applicationName))) {
-        heldBack.splice(heldBack.indexOf(each), 1);
-        process.kill(each.pid, 'SIGCONT');
+      const by = names.get(applicationName);
+      holdBack(by);
+      await connections.cut(applicationName, async (pids) => {
+        await observer.query('select pg_terminate_backend(pid) from unnest($1::int[]) as pid', [pids]);
+        // A process that an earlier statement has stopped takes the signal when it goes on.
+        for (const each of heldBack.filter((held) => held.by === by)) {
+          heldBack.splice(heldBack.indexOf(each), 1);
+          process.kill(each.pid, 'SIGCONT');
+        }
+        for (let left = 1; left > 0; ) {
+          const { rows } = await observer.query<{ count: number }>(
+            'select count(*)::int as count from pg_stat_activity where pid = any($1::int[])',
+            [pids],
+          );
+          left = rows[0]?.count ?? 0;
+        }
+      });
+      for (const client of transactions.keys()) {
+        if (client.connectionParameters.application_name === applicationName) transactions.delete(client);
       }
-      for (let left = 1; left > 0; ) {
-        const { rows } = await observer.query<{ count: number }>(
-          'select count(*)::int as count from pg_stat_activity where application_name = $1',
-          of,
-        );
-        left = rows[0]?.count ?? 0;
-      }
-      while ((clients.get(applicationName)?.size ?? 0) > 0) await nextTurn();
       mayHaveMoved = true;
     },
     takeChanged() {
@@ -364,18 +336,25 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     async close() {
       process.off('exit', letGo);
       letGo();
-      for (const name of names.keys()) {
-        drivers.delete(name);
-        clients.delete(name);
-      }
-      await Promise.all([observer.end(), ear.end()]);
+      await Promise.all([connections.close(), observer.end(), ear.end()]);
     },
   };
 }
 
 /** Lets all promises that are ready go on. Nothing of a node waits for more turns of the event loop than this. */
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+function turns(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
+}
+
+/** Resolves when these statements have ended, or after this time. */
+function endWithin(statements: readonly Sent[], ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void Promise.all(statements.map(({ ended }) => ended)).then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 function isInCircle(blockers: ReadonlyMap<number, readonly number[]>, pid: number): boolean {
@@ -392,22 +371,7 @@ function isInCircle(blockers: ReadonlyMap<number, readonly number[]>, pid: numbe
 
 const same = (text: string) => text;
 
-/** Finds the tables that a statement changes. The same statements come again and again. */
-function createChangeFinder(): (text: string) => readonly WatchedTable[] {
-  const known = new Map<string, readonly WatchedTable[]>();
-  return (text) => {
-    const found = known.get(text) ?? [...text.matchAll(CHANGES)].map(([, table]) => table as WatchedTable);
-    known.set(text, found);
-    return found;
-  };
-}
-
-/** A wait for a lock ends by the time of the simulation alone. */
-function withoutTimeout(text: string): string {
-  return text.replace("set_config('lock_timeout', $1,", "set_config('lock_timeout', left($1, 0) || '0',");
-}
-
-/** The beginning of a statement, in one line. */
-function labelOf(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, 90);
+/** The answer to the beginning or the end of a transaction in which nothing happens. */
+function emptyResult(text: string): pg.QueryResult {
+  return { command: text.toUpperCase(), rowCount: null, oid: 0, rows: [], fields: [] };
 }

@@ -1,4 +1,4 @@
-import type { WatchedTable } from './driver.ts';
+import type { WatchedTable } from './meaning.ts';
 import type { Stage } from './stage.ts';
 
 /**
