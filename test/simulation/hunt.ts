@@ -1,12 +1,12 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
-import type { HuntOrder, HuntReport, MutantOrder, MutantReport } from './hunter.ts';
+import type { HuntOrder, HuntReport } from './hunter.ts';
+import { forkHunter } from './hunter-process.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
-import { MUTANTS, type Mutant, unusedEdits } from './mutants.ts';
-import { NAMED_MUTANTS, openCopy } from './named-mutants.ts';
+import { huntMutants } from './mutant-hunt.ts';
+import type { Mutant } from './mutants.ts';
 import { type Plan, planOf, shortPlanOf } from './plan.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -24,8 +24,6 @@ const USAGE = `npm run simulate -- [options]
   --trace <n>     print the last n lines of the trace of a violation (default 60)
 `;
 
-/** A mutant that is not caught by this many seeds is missed. */
-const MUTANT_SEEDS = 40;
 /** Every so many seeds one is run twice, to measure the share that replays. */
 const REPLAY_EVERY = 10;
 
@@ -54,7 +52,10 @@ else process.exitCode = await main();
 async function main(): Promise<number> {
   await globalSetup();
   try {
-    if (values.mutants) return await tryMutants();
+    if (values.mutants) {
+      const missed = await huntMutants({ only: values.only, isShort: values.short, print });
+      return missed === 0 ? 0 : 1;
+    }
     if (values.kept) return await repeat(KEPT_SEEDS.map(({ plan }) => plan));
     if (values.plan !== undefined) return await repeat([JSON.parse(values.plan) as Plan]);
     if (values.seed !== undefined) return await repeat([newPlanOf(Number(values.seed))]);
@@ -81,7 +82,7 @@ async function hunt(): Promise<number> {
   return total.same === total.replays ? 0 : 1;
 
   async function runSome(): Promise<void> {
-    const child = fork(new URL('./hunter.ts', import.meta.url));
+    const child = forkHunter();
     const ended = once(child, 'exit');
     try {
       while (broken === undefined && begun < most && Date.now() < untilMs) {
@@ -146,59 +147,4 @@ async function report(result: RunResult, mutant?: Mutant): Promise<number> {
   print(`after ${smallest.steps} steps (${result.steps} before it was made smaller). Repeat it with:`);
   print(`  npm run simulate -- --plan '${JSON.stringify(smallest.plan)}'`);
   return 1;
-}
-
-/** Runs each mutant until an invariant notices it, on all cores. */
-async function tryMutants(): Promise<number> {
-  const waiting = MUTANTS.map(({ name }) => name).filter((name) => new RegExp(values.only).test(name));
-  const unused: Set<string>[] = [];
-  let missed = 0;
-  print('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
-  await Promise.all(Array.from({ length: availableParallelism() }, trySome));
-  missed += await tryNamed();
-  const never = values.only === '' ? unusedEdits().filter((text) => unused.every((each) => each.has(text))) : [];
-  for (const text of never) print(`never found in a statement: ${text}`);
-  return missed + never.length === 0 ? 0 : 1;
-
-  async function trySome(): Promise<void> {
-    const child = fork(new URL('./hunter.ts', import.meta.url));
-    const ended = once(child, 'exit');
-    let left: readonly string[] = unusedEdits();
-    try {
-      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        child.send({ mutant, isShort: values.short, most: MUTANT_SEEDS } satisfies MutantOrder);
-        const [mutantReport] = await Promise.race([
-          once(child, 'message'),
-          ended.then(() => Promise.reject(new Error('A process of the hunt has died.'))),
-        ]);
-        const { name, invariant, ownViolation, seeds, steps, unused: open } = mutantReport as MutantReport;
-        left = open;
-        if (invariant === undefined) missed += 1;
-        const outcome = ownViolation === undefined ? '**missed**' : `**without it, too: ${ownViolation}**`;
-        print(`| ${name} | ${invariant ?? outcome} | ${seeds} | ${steps.toLocaleString('en')} |`);
-      }
-    } finally {
-      unused.push(new Set(left));
-      if (child.connected) child.disconnect();
-    }
-  }
-}
-
-/** Runs the named test of each change of the source. Returns the number of changes that none notices. */
-async function tryNamed(): Promise<number> {
-  const chosen = NAMED_MUTANTS.filter(({ name }) => new RegExp(values.only).test(name));
-  if (chosen.length === 0) return 0;
-  const copy = openCopy();
-  let missed = 0;
-  print('\n| changed line | noticed by |\n|---|---|');
-  try {
-    for (const mutant of chosen) {
-      const isNoticed = await copy.isNoticed(mutant);
-      if (!isNoticed) missed += 1;
-      print(`| ${mutant.name} | ${isNoticed ? `\`${mutant.test}\`` : '**missed**'} |`);
-    }
-  } finally {
-    copy.close();
-  }
-  return missed;
 }

@@ -47,35 +47,35 @@ export interface MutantOrder {
 }
 
 export interface MutantReport {
-  readonly name: string;
   /** The promise that noticed it. */
   readonly invariant: string | undefined;
-  /** The violation of the gateway itself, without the mutant. Then nothing was noticed. */
-  readonly ownViolation: string | undefined;
+  /** The last plan that was run. */
+  readonly plan: Plan;
+  /** The number of plans that were run. */
   readonly seeds: number;
   readonly steps: number;
   /** The edits of all mutants that this process has not made yet. */
   readonly unused: readonly string[];
 }
 
-/** Runs a mutant until an invariant notices it. */
+/** Runs a mutant until an invariant notices it, beginning with the seed that has caught it before. */
 async function tryMutant({ mutant: name, isShort, most }: MutantOrder): Promise<MutantReport> {
   const mutant = MUTANTS.find((each) => each.name === name);
   if (mutant === undefined) throw new Error(`There is no mutant "${name}".`);
-  const newPlanOf = isShort ? shortPlanOf : planOf;
-  let steps = 0;
-  for (let seeds = 1; seeds <= most; seeds += 1) {
-    const plan = { ...newPlanOf(seeds), ...mutant.plan };
+  const seeds = new Set([...(isShort ? [mutant.seed] : []), ...Array.from({ length: most }, (_, index) => index + 1)]);
+  const planOfSeed = (seed: number) => ({ ...(isShort ? shortPlanOf : planOf)(seed), ...mutant.plan });
+  let [tried, steps] = [0, 0];
+  for (const seed of seeds) {
+    const plan = planOfSeed(seed);
     const result = await runPlan(plan, mutant);
+    tried += 1;
     steps += result.steps;
     const invariant = result.violation?.invariant;
-    if (invariant === undefined) continue;
-    // A promise that the gateway itself breaks notices no mutant.
-    const ownViolation = (await runPlan(plan)).violation?.message;
-    const mutantReport = { name, seeds, steps, ownViolation, unused: unusedEdits() };
-    return { ...mutantReport, invariant: ownViolation === undefined ? invariant : undefined };
+    if (invariant !== undefined || tried === seeds.size) {
+      return { invariant, plan, seeds: tried, steps, unused: unusedEdits() };
+    }
   }
-  return { name, invariant: undefined, ownViolation: undefined, seeds: most, steps, unused: unusedEdits() };
+  throw new Error('A mutant is tried with one seed at least.');
 }
 
 /** A process that runs one order after the other, as it is told. */

@@ -7,6 +7,8 @@ import type { Plan } from './plan.ts';
 /** A gateway with one promise broken on purpose. The simulation must notice it. */
 export interface Mutant {
   readonly name: string;
+  /** The short seed that has caught it before. It is tried first, and then those from 1 on. */
+  readonly seed: number;
   /** The part of the plan that brings out the difference. The rest is that of the seed. */
   readonly plan?: Partial<Pick<Plan, 'clients' | 'faults' | 'hasOperator' | 'pace' | 'troubleMs' | 'ways'>>;
   /** The lines at which nodes die by the fault "crash at a point". */
@@ -46,11 +48,13 @@ const LOCKED = 'from payments where id = any($1::text[]) order by id for update'
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a former leaseholder may write',
+    seed: 5,
     plan: { faults: ['zombie'] },
     alter: edited(['where name = $1 and fencing = $2 for share', 'where name = $1 and $2::bigint > 0 for share']),
   },
   {
     name: 'a transaction is broadcast before the journal has it',
+    seed: 2,
     alterChain: (connected) => ({
       ...connected,
       chain: altered(connected.chain, 'sender', {
@@ -64,6 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a nonce is taken without a look at the journal',
+    seed: 5,
     alter: edited(
       ['select max(nonce) as nonce from sends', 'select null::bigint as nonce from sends'],
       [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
@@ -75,16 +80,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a status is updated without lock and guard',
+    seed: 2,
     alter: edited([GUARD, 'p.id = i.id'], [LOCKED, 'from payments where id = any($1::text[]) order by id']),
   },
   {
     name: 'the expiry ignores an accepted signature',
+    seed: 1,
     plan: { clients: 5, ways: ['wallet'] },
     alter: (text) =>
       text.includes('native_deadline is null and expires_at <=') ? blindToConfirms(text) : withoutStatusGuard(text),
   },
   {
     name: 'a payment succeeds without its event',
+    seed: 2,
     alter: edited([
       'from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode',
       "from happened h join batched b on b.partner_id = h.partner_id and b.mode = h.mode where h.type <> 'payment.succeeded'",
@@ -92,6 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a lot is spent twice',
+    seed: 1,
     plan: { clients: 6, ways: ['wallet'], hasOperator: true, pace: 2 },
     alter: edited([
       'where s.payment_id = any($1::text[]) order by s.order_id, s.lot_id',
@@ -100,15 +109,18 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'events are placed by their numbers, so that late commits are skipped',
+    seed: 15,
     alter: edited(['first.position + sum(t.size) over (order by t.batch) - t.size', 't.batch * 10']),
   },
   {
     name: 'an item is sent by two relayers',
+    seed: 4,
     plan: { faults: ['endpoints out of reach', 'zombie'] },
     alter: edited(["any($1::text[]) and state = 'due'", "any($1::text[]) and state in ('due', 'sent')"]),
   },
   {
     name: 'an Idempotency-Key is not claimed',
+    seed: 2,
     alter: edited([
       'where t.claim is null or exists (select from claimed c where c.payment_id = t.id)',
       'where t.claim is null or true',
@@ -116,6 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a signature is accepted by a cached freeze',
+    seed: 1,
     plan: { clients: 5, ways: ['wallet'], hasOperator: true },
     alter: edited([
       'select m.id from merchants m where m.id = any($1::text[]) and',
@@ -124,11 +137,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'items that were sent do not count as open',
+    seed: 17,
     plan: { clients: 6, ways: ['wallet'] },
     alter: edited(["count(*) filter (where i.state in ('due', 'sent'))", "count(*) filter (where i.state = 'due')"]),
   },
   {
     name: 'one endpoint is believed',
+    seed: 7,
     plan: { faults: ['endpoint lies', 'endpoint forges a payment', 'reorg'] },
     alterChain: (connected) => ({
       ...connected,
@@ -143,6 +158,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the nonce of one endpoint is taken',
+    seed: 7,
     plan: { clients: 5, ways: ['wallet'], faults: ['endpoint lies: nonce'] },
     alterChain: (connected) => ({
       ...connected,
@@ -160,6 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a report of the Collector proves a transfer of our account',
+    seed: 2,
     plan: { clients: 6, ways: ['wallet'], hasOperator: true, faults: ['stranger names our account'] },
     alterChain: (connected) => ({
       ...connected,
@@ -181,6 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'payments count before their blocks are final',
+    seed: 1,
     plan: { clients: 6, ways: ['wallet'], faults: ['reorg'], troubleMs: 60_000 },
     alterChain: (connected) => {
       const { network } = connected.chain;
@@ -192,6 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a payout is signed again by another node',
+    seed: 17,
     plan: { clients: 5, ways: ['wallet'], hasOperator: true },
     alter: edited(
       ["and state = 'sending' and commitment is null and not", "and state = 'sending' and not"],
@@ -200,6 +219,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a webhook counts as delivered when it is claimed',
+    seed: 2,
     plan: { faults: ['receiver misbehaves', 'crash'] },
     alter: edited([
       'set due_at = $4::timestamptz, is_claimed = true, claim = claim + 1',
@@ -208,10 +228,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the fan-out skips an event',
+    seed: 1,
     alter: edited(['select max(position + size - 1) from taken', 'select max(position + size) from taken']),
   },
   {
     name: 'deposit addresses are watched from the wrong block',
+    seed: 2,
     plan: { ways: ['address'] },
     alterChain: (connected) => ({
       ...connected,
@@ -228,6 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late money pays',
+    seed: 4,
     plan: { ways: ['address'] },
     alter: edited(
       ['from summed where nth = 1', 'from summed where nth = 1'],
@@ -239,6 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a sweep is ordered while another one is open',
+    seed: 9,
     plan: { ways: ['address'] },
     alter: edited([
       'select commitment as key, state from items',
@@ -247,6 +271,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the money of a payment is computed once, and not again',
+    seed: 4,
     plan: { clients: 4, ways: ['address'], faults: ['crash at a point'], troubleMs: 60_000 },
     deadlyPoints: ['deposit.recorded', 'deposit.paid'],
     alter: edited([
@@ -256,6 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an authorization is given up before it has run out',
+    seed: 4,
     plan: { ways: ['x402'], faults: ['broadcast lost', 'crash', 'gas price rises'] },
     alter: edited(
       [
@@ -272,11 +298,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a piece is not returned',
+    seed: 2,
     plan: { clients: 3, ways: ['link'], faults: ['payer cancels'], troubleMs: 60_000 },
     alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),
   },
   {
     name: 'the last piece is sold twice',
+    seed: 10,
     plan: { clients: 5, ways: ['link'] },
     alter: edited([
       'select from payment_links where id = any($1::text[]) order by id for no key update',
@@ -285,11 +313,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a float pays a refund that its merchant was asked to sign',
+    seed: 1,
     plan: { clients: 6, ways: ['wallet'], hasOperator: true, pace: 2 },
     alter: edited(["values ($1, 'refund', 'merchant',", "values ($1 || '-', 'refund', 'merchant',"]),
   },
   {
     name: 'a mail counts as sent after any attempt',
+    seed: 6,
     plan: { clients: 5, ways: ['wallet'], faults: ['mail server misbehaves'], pace: 2, troubleMs: 180_000 },
     alter: edited(
       [
@@ -302,6 +332,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the placer is woken before the commit',
+    seed: 1,
     alterDatabase: wakingEarly,
   },
 ];

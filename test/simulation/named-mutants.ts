@@ -1,16 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are lines of source code
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 
 /**
  * Faults that no run shows: they are about settings, commands, the adapter of a chain, or hundreds of rows. Each is a changed line
  * in a copy of the source, which the named test must notice.
  */
-interface NamedMutant {
+export interface NamedMutant {
   readonly name: string;
   readonly file: string;
   readonly from: string;
@@ -728,45 +722,3 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'does not count money that has left it without a sweep',
   },
 ];
-
-const ROOT = join(import.meta.dirname, '../..');
-/** Folders that the copy has by reference: no test changes them. */
-const SHARED = ['node_modules', 'web', 'docs'];
-const LEFT_OUT = ['.git', ...SHARED];
-
-/** A copy of the project whose source can be changed. */
-export function openCopy() {
-  const folder = mkdtempSync(join(tmpdir(), 'till-mutants-'));
-  for (const name of readdirSync(ROOT)) {
-    if (SHARED.includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
-    else if (!LEFT_OUT.includes(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  }
-
-  /** Runs that test alone. */
-  async function passes({ test, title }: Pick<NamedMutant, 'test' | 'title'>): Promise<boolean> {
-    const pattern = title.replace(/[^\w ]/g, '.');
-    const options = ['--test', '--test-global-setup=test/global-setup.ts', `--test-name-pattern=${pattern}`];
-    const child = spawn(process.execPath, [...options, test], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-    const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-    if (!output.includes(` ${title}`)) throw new Error(`${test} has no test "${title}", or did not run.`);
-    return !output.includes(`✖ ${title}`);
-  }
-
-  return {
-    /** True if the named test fails with the change. Without it, the test must pass. */
-    async isNoticed({ file, from, to, test, title }: NamedMutant): Promise<boolean> {
-      const path = join(folder, file);
-      const source = readFileSync(path, 'utf8');
-      if (source.split(from).length !== 2) throw new Error(`${file} does not contain this once: ${from}`);
-      if (!(await passes({ test, title }))) throw new Error(`${test} "${title}" fails without a change, too.`);
-      writeFileSync(
-        path,
-        source.replace(from, () => to),
-      );
-      const isNoticed = !(await passes({ test, title }));
-      writeFileSync(path, source);
-      return isNoticed;
-    },
-    close: () => rmSync(folder, { recursive: true }),
-  };
-}
