@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { NAMED_MUTANTS } from '../simulation/named-mutants.ts';
+import { MONEY_MUTANTS, type MoneyMutant } from './money-mutants.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const rows = read('docs/money-faults.md')
@@ -35,15 +36,22 @@ describe('the page of faults of money that arrives', () => {
 
   it('names mutants that exist', () => {
     const lines = new Set(NAMED_MUTANTS.map(({ name }) => name));
-    const functions = read('test/money/mutants.ts');
+    const functions = new Set(MONEY_MUTANTS.map(({ name }) => name));
     const missing = rows
       .flatMap(([, , cell = '']) => (cell === '–' ? [] : cell.split('; ')))
       .filter((name) => {
         const own = name.replace(/ _\(m\)_$/, '');
-        return own === name
-          ? !lines.has(name)
-          : !functions.includes(`name: '${own}'`) && !functions.includes(`name: "${own}"`);
+        return own === name ? !lines.has(name) : !functions.has(own);
       });
     assert.deepEqual(missing, []);
+  });
+
+  it('names mutants of functions whose lines are in the source, once each', () => {
+    const timesIn = ({ file, from }: MoneyMutant) => read(`src/domain/money/${file}`).split(from).length - 1;
+    const lost = MONEY_MUTANTS.filter((mutant) => timesIn(mutant) !== 1);
+    assert.deepEqual(
+      lost.map(({ name, file }) => `${file}: ${name}`),
+      [],
+    );
   });
 });
