@@ -12,6 +12,8 @@ export interface WaitFacts {
   readonly expiresAtMs: number;
   /** The freezes and suspensions that stop the merchant. */
   readonly stops: readonly StopFacts[];
+  /** The merchant is deleted, or its partner is disabled. Nothing new is accepted then, and work under way goes on. */
+  readonly closed: StopFacts | undefined;
   /** Only attempts that are not over. */
   readonly attempts: readonly AttemptFacts[];
   /** True if a deep reorg removed the transaction of a succeeded payment. */

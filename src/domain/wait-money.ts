@@ -11,7 +11,7 @@ export interface OutgoingFacts {
   readonly problem: string | null;
   /** The reason for which the chain refuses the transfer at the moment, before it is sent. */
   readonly refusal?: string | null | undefined;
-  /** The freeze that stops the transfer, as a sentence without its full stop: `Every payout is frozen by operator: audit`. */
+  /** The reason why the transfer is stopped, and the command that ends it, as sentences without the last full stop. */
   readonly stop: string | undefined;
   /** True for a refund whose own money cannot be taken yet. No float is short then. */
   readonly isHold?: boolean;
@@ -48,7 +48,7 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
   const { id, amount, state, sinceMs, problem, stop, coolsUntilMs, merchantAccount, isHold = false } = facts;
   if (stop !== undefined) {
     return waitFor('refund_stopped', {
-      text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
+      text: `Its refund of ${amount} is stopped. ${stop}.`,
       partnerText: 'The refund is stopped by the operator of the gateway. Ask the operator.',
       sinceMs,
     });
@@ -99,7 +99,7 @@ function payoutWait(facts: OutgoingFacts, nowMs: number): Wait {
   const { amount, state, sinceMs, problem, stop, destination } = facts;
   if (stop !== undefined) {
     return waitFor('payout_stopped', {
-      text: `Its net amount of ${amount} is held. ${stop}. \`till freezes\` shows it.`,
+      text: `Its net amount of ${amount} is held. ${stop}.`,
       partnerText:
         'The net amount is held, and its payout is stopped by the operator of the gateway. Ask the operator.',
       sinceMs,

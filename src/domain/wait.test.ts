@@ -64,6 +64,7 @@ const PROCESSING: WaitFacts = {
   sinceMs: NOW - 5_000,
   expiresAtMs: NOW + 60_000,
   stops: [],
+  closed: undefined,
   attempts: [DUE],
   isReorganised: false,
   outgoing: undefined,
@@ -99,6 +100,17 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     'stopped',
     /^The merchant mrch_1 is frozen since 2026-02-18T13:59:00Z by operator:ann: case 42\. `till unfreeze merchant mrch_1/,
   ],
+  [
+    'a disabled partner before the payer came',
+    {
+      status: 'requires_action',
+      attempts: [],
+      closed: { ...FREEZE, what: 'The partner prtn_1 is disabled', lift: 'till partners enable prtn_1' },
+    },
+    'stopped',
+    /^The partner prtn_1 is disabled .*`till partners enable prtn_1` ends it/,
+  ],
+  ['a signature that was accepted before its partner was disabled', { closed: FREEZE }, 'due'],
   ['a signature to be sent', {}, 'due', /a relayer of Base sends it in its next transaction\.$/],
   [
     'a signature, from where no chain is configured',

@@ -21,7 +21,8 @@ export function waitOf(facts: WaitFacts): Wait | undefined {
   }
 }
 
-function payerWait({ stops: [stop], sinceMs, expiresAtMs }: WaitFacts): Wait {
+function payerWait({ stops, closed, sinceMs, expiresAtMs }: WaitFacts): Wait {
+  const stop = stops[0] ?? closed;
   if (stop !== undefined) return stopped(stop, sinceMs, expiresAtMs);
   return waitFor('payer', {
     text: `It waits for the payer, until ${isoText(expiresAtMs)}. Then it expires.`,

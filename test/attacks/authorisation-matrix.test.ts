@@ -432,6 +432,65 @@ describe('authorisation', () => {
     assert.deepEqual(await seenByOwner(victim), before);
   });
 
+  it('is not widened by ids of others in the path, beside ids of the caller, or by the header of a partner', async () => {
+    const victim = await newScene();
+    still = victim;
+    const sibling = await newScene();
+    const elsewhere = await newScene(strangerOwner);
+    outside.push(sibling, elsewhere);
+    const ownKey = await createTestKey(gateway, owner.partner.id, { key: { merchantIds: [sibling.merchantId] } });
+    const person = async (belonging: Belonging) => (await signIn(gateway, { belonging })).headers;
+    const outsiders = [
+      { name: 'other partner', headers: stranger, own: elsewhere },
+      { name: 'other merchant', headers: { 'api-key': ownKey.secret }, own: sibling },
+      { name: 'other partner’s owner', headers: await person(ofPartner(strangerOwner.partner.id)), own: elsewhere },
+      {
+        name: 'other merchant’s owner',
+        headers: await person(ofMerchant(owner.partner.id, sibling.merchantId)),
+        own: sibling,
+      },
+    ];
+    const before = await seenByOwner(victim);
+    const guarded = ROUTES.filter(({ scheme }) => scheme === 'partner' || scheme === 'legacy' || scheme === 'person');
+    const wrong: string[] = [];
+    let mixed = 0;
+    for (const { name, headers, own } of outsiders) {
+      const send = (route: GuardedRoute, scene: Scene, more: Headers = {}) => {
+        const request = requestOf(route, scene, own.merchantId);
+        const payload = request.payload ?? exampleOf(route);
+        const ownHeaders = {
+          ...headers,
+          ...(route.merchant === 'header' && { 'merchant-id': own.merchantId }),
+          ...(route.method !== 'GET' && { 'idempotency-key': freshKey() }),
+        };
+        return gateway.call({ ...request, ...(payload && { payload }), headers: { ...ownHeaders, ...more } });
+      };
+      for (const route of guarded.filter(({ path }) => path.includes('{id}'))) {
+        const mixtures = route.path.includes('{deliveryId}')
+          ? [
+              { ...own, eventId: victim.eventId },
+              { ...victim, eventId: own.eventId },
+            ]
+          : [{ ...victim, merchantId: own.merchantId }];
+        for (const mixture of mixtures) {
+          mixed += 1;
+          const { statusCode, body } = await send(route, mixture);
+          const place = `${route.method} ${route.path}, ${name}: ${statusCode} ${body}`;
+          if (statusCode < 400 || statusCode >= 500) wrong.push(place);
+        }
+      }
+      for (const route of guarded.filter(({ method }) => method === 'GET')) {
+        const { statusCode, body } = await send(route, own, { 'partner-id': owner.partner.id });
+        const shown = Object.values(victim).filter((id) => body.includes(id));
+        if (statusCode >= 500 || shown.length > 0)
+          wrong.push(`${route.path}, ${name}, Partner-Id: ${shown.join(', ')}`);
+      }
+    }
+    assert.ok(mixed > 100, `${mixed} requests`);
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(await seenByOwner(victim), before);
+  });
+
   function exampleOf({ method, path }: GuardedRoute): object | undefined {
     return expandedApi.paths[path][method.toLowerCase()].requestBody?.content['application/json'].example;
   }

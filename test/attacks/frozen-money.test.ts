@@ -6,13 +6,18 @@ import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { approveRefund } from '../../src/actions/outgoing/refund/approve-refund.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { requestAsOperator } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { shareFreezes } from '../../src/actions/parties/freeze-heads.ts';
+import { describeExplanation } from '../../src/cli/explain-commands.ts';
+import { parseAccount } from '../../src/domain/caip.ts';
 import type { FreezeScope } from '../../src/domain/freeze.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { ApiError } from '../../src/errors.ts';
+import type { Config } from '../../src/settings/config.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { WAYS_TO_STOP } from './stopping.ts';
 
@@ -96,6 +101,37 @@ describe('money of a stopped merchant', () => {
       assert.equal(scene.control.balanceOf(destination, COIN), 0n);
     });
   }
+
+  it('does not leave by a refund to another account while its partner is disabled; refunds to payers go on', async () => {
+    const [one, two] = [await scene.paid(node, { isHeld: true }), await scene.paid(node, { isHeld: true })];
+    await scene.fill(node, 'operator', 1_000n);
+    const friend = parseAccount(`${scene.network}:${scene.payers.newAccount()}`);
+    assert.ok(friend.ok);
+    await scene.request(one.id, { destination: friend.value, coolingOffMs: 3_600_000 });
+    await scene.request(two.id);
+    const disable = (isDisabled: boolean) =>
+      changePartner(scene, { actor: 'operator', partnerId: stopped.partnerId, changes: { isDisabled } });
+    await disable(true);
+    scene.pass(3_600_001);
+    await scene.live(node);
+    assert.deepEqual(
+      [(await scene.refund(one.id)).state, (await scene.refund(two.id)).state],
+      ['requested', 'refunded'],
+    );
+    const { text } = await describeExplanation(
+      { ...scene, config: { registry: REGISTRY } as Config },
+      scene.chains,
+      one.id,
+    );
+    assert.match(
+      text,
+      /Its refund of .* is stopped\. The partner prtn_test is disabled: .*`till partners enable prtn_test` ends it\./,
+    );
+    await disable(false);
+    await scene.live(node);
+    assert.equal((await scene.refund(one.id)).state, 'refunded');
+    assert.equal(scene.control.balanceOf(friend.value.address, DOLLAR), one.item.amount);
+  });
 
   it('does not leave by a payout that was begun, planned or signed before the freeze', async () => {
     await scene.register(destination);

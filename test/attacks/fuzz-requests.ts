@@ -180,69 +180,87 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
   };
 }
 
-/** A request with a NUL byte in one parameter. */
-interface NulRequest {
+/** A request with strange bytes in one parameter. */
+interface StrangeRequest {
   /** The route. */
   readonly route: string;
-  /** The place of the NUL byte, such as `query limit` or `body items[].name`. */
+  /** The place of the strange bytes, such as `query limit` or `body items[].name`. */
   readonly parameter: string;
   readonly request: InjectOptions & { readonly url: string };
 }
 
-/** Requests with a NUL byte in each parameter of each route, one at a time. PostgreSQL takes no text with one. */
-export function* nulRequests(known: KnownValues): Generator<NulRequest> {
+/**
+ * Parts of URLs: NUL, also encoded once more; a byte that is no UTF-8, half of a character, and a lone surrogate. PostgreSQL takes
+ * none of them.
+ */
+const STRANGE_IN_URLS = ['%00', '%2500', '%ff', '%f0%9f', '%ed%a0%80'];
+/** NUL, and both halves of a surrogate pair alone: JSON can carry them, and PostgreSQL takes neither in `text` nor in `jsonb`. */
+const STRANGE_IN_BODIES = ['\u0000', '\ud800', '\udc00'];
+
+/** Requests with strange bytes in each parameter of each route, one at a time. */
+export function* strangeRequests(known: KnownValues): Generator<StrangeRequest> {
   const [id = ''] = known.ids;
+  let sent = 0;
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [name, { parameters = [], requestBody, security = [] }] of Object.entries(methods)) {
       const method = name.toUpperCase() as HTTPMethods & InjectOptions['method'];
       const route = `${method} ${path}`;
       const takesKeys = security.some((choice) => 'apiKey' in choice);
       const credentials: Record<string, string> = { ...(takesKeys ? known.credentials[0] : known.person) };
-      const headers = { ...credentials, 'idempotency-key': `nul ${path}` };
+      // A new key each time. Otherwise the answer would be a conflict with an earlier request.
+      const headers = () => {
+        sent += 1;
+        return { ...credentials, 'idempotency-key': `strange ${sent}` };
+      };
       const filled = path.replace(/\{merchantId\}/g, credentials['merchant-id'] ?? id).replace(/\{\w+\}/g, id);
       const content = requestBody?.content['application/json'];
       const good = content === undefined ? {} : { payload: (content.example ?? {}) as object };
       for (const parameter of parameters.filter((each) => each.in !== 'header')) {
-        for (const text of ['%00', `${id}%00`, '1%00', 'abc%00abc']) {
+        for (const text of STRANGE_IN_URLS.flatMap((each) => [each, `${id}${each}`, `1${each}`, `abc${each}abc`])) {
           const url =
             parameter.in === 'query'
               ? `${filled}?${parameter.name}=${text}`
               : path.replace(`{${parameter.name}}`, text).replace(/\{\w+\}/g, id);
-          yield { route, parameter: `${parameter.in} ${parameter.name}`, request: { method, url, headers, ...good } };
+          yield {
+            route,
+            parameter: `${parameter.in} ${parameter.name}`,
+            request: { method, url, headers: headers(), ...good },
+          };
         }
       }
-      for (const { at, value } of content === undefined ? [] : withNul(content.example ?? {}, content.schema)) {
+      for (const { at, value } of content === undefined ? [] : withStrange(content.example ?? {}, content.schema)) {
         const payload = value as object;
-        yield { route, parameter: `body${at}`, request: { method, url: filled, headers, payload } };
+        yield { route, parameter: `body${at}`, request: { method, url: filled, headers: headers(), payload } };
       }
     }
   }
 }
 
-/** The value with a NUL byte in each of its texts and names, one at a time. */
-function* withNul(
+/** The value with strange bytes in each of its texts and names, one at a time. */
+function* withStrange(
   value: unknown,
   schema: Schema,
   at = '',
 ): Generator<{ readonly at: string; readonly value: unknown }> {
   const isPlain = value === undefined || value === null || typeof value === 'string';
-  if (isPlain) for (const text of ['\u0000', `${value ?? 'abc'}\u0000`]) yield { at, value: text };
+  const texts = STRANGE_IN_BODIES.flatMap((each) => [each, `${value ?? 'abc'}${each}`]);
+  if (isPlain) for (const text of texts) yield { at, value: text };
   for (const form of [schema, ...(schema.anyOf ?? [])]) {
     if (form.items !== undefined) {
       const [first, ...rest] = Array.isArray(value) ? value : [];
-      for (const each of withNul(first, form.items, `${at}[]`)) yield { ...each, value: [each.value, ...rest] };
+      for (const each of withStrange(first, form.items, `${at}[]`)) yield { ...each, value: [each.value, ...rest] };
     }
     if (form.properties === undefined && (isPlain || typeof value !== 'object' || Array.isArray(value))) continue;
     const members = { ...(value as Record<string, unknown> | null | undefined) };
     for (const name of new Set([...Object.keys(form.properties ?? {}), ...Object.keys(members)])) {
-      const changed = withNul(members[name], form.properties?.[name] ?? {}, `${at}.${name}`);
+      const changed = withStrange(members[name], form.properties?.[name] ?? {}, `${at}.${name}`);
       for (const each of changed) yield { ...each, value: { ...members, [name]: each.value } };
     }
-    yield { at, value: { ...members, 'a\u0000': 'b' } };
+    for (const each of STRANGE_IN_BODIES) yield { at, value: { ...members, [`a${each}`]: 'b' } };
   }
 }
 
-/** Every parameter of every described route that can hold a text, in the words of `nulRequests`. Headers cannot hold a NUL byte. */
+/** Every parameter of every described route that can hold a text, in the words of `strangeRequests`. Headers cannot hold a NUL byte. */
 export function describedParameters(): string[] {
   const inBody = (schema: Schema, at: string): string[] => {
     const types = schema.anyOf === undefined ? [schema.type ?? 'string'].flat() : [];

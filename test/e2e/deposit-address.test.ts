@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { isOwnDeposit, renewDepositMacs } from '../../src/actions/paying/deposit-rows.ts';
 import { within } from '../../src/actions/renew-macs.ts';
@@ -22,6 +23,7 @@ import {
   USDC,
   USDT,
 } from './paying-shop.ts';
+import { openShop } from './shop.ts';
 
 describe('an address to send a payment to', () => {
   let paying: PayingShop;
@@ -135,6 +137,32 @@ describe('an address to send a payment to', () => {
     await paying.shop.cancel(open);
     assert.deepEqual(await refusal(ask(open, USDC)), [400, 'invalid_state']);
     assert.deepEqual(await refusal(ask('pay_0000000000000000000000000', USDC)), [404, 'payment_not_found']);
+  });
+
+  it('is not shown again while its merchant or network is stopped, unless money has arrived there', async () => {
+    const { gateway, time } = paying;
+    const shop = await openShop(gateway);
+    const [empty, part] = [await paying.created({}, shop), await paying.created({}, shop)];
+    const shown = [await ask(empty, USDC), await ask(part, USDC)].map((answer) => answer.json());
+    await gateway.db.sql`
+      insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id,
+        asset, sender, amount, is_screened)
+      select network, '0x01', 0, 1, '0x02', ${new Date(time.clock.nowMs())}, commitment, payment_id, asset, '0x03', 1, false
+      from deposits where payment_id = ${part}`;
+    const by = { reason: 'case 7', actor: 'operator' };
+    for (const [freezing, refused] of [
+      [{ scope: 'merchant', subject: shop.merchant.id, ...by }, [400, 'invalid_state']],
+      [{ scope: 'network', subject: SANDBOX, ...by }, [409, 'executor_not_found']],
+    ] as const) {
+      await freeze(gateway, freezing);
+      await time.advance(5_000);
+      assert.deepEqual(await refusal(ask(empty, USDC)), refused);
+      const { address, arrived } = (await ask(part, USDC)).json();
+      assert.deepEqual([address, arrived.value], [shown[1].address, '1'], 'its payer sees the progress');
+      await unfreeze(gateway, freezing);
+      await time.advance(5_000);
+      assert.deepEqual((await ask(empty, USDC)).json(), shown[0]);
+    }
   });
 
   it('is never shown when somebody else wrote it into the database', async () => {

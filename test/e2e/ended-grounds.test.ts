@@ -7,11 +7,16 @@ import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.t
 import { removePerson } from '../../src/actions/people/change-person.ts';
 import { relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
+import { unexpectedId } from '../../src/domain/unexpected-money.ts';
+import { ApiError } from '../../src/errors.ts';
 import { appendEvents, newEventId } from '../../src/store/events/events.ts';
+import { findReturnable } from '../../src/store/money/late-money.ts';
+import { findCoverable } from '../../src/store/money/refunds.ts';
 import { createTestKey, freshKey } from '../gateway.ts';
 import { until } from '../until.ts';
 import { standInPage } from './checkout-page.ts';
-import { DESTINATION, openPayingShop, type PayingShop, SANDBOX, USDC } from './paying-shop.ts';
+import { DESTINATION, INTERMEDIATE, openPayingShop, type PayingShop, result, SANDBOX, USDC } from './paying-shop.ts';
 import { addPasskey, browserOf, type Headers, OWN_PAGE, ofMerchant, ofPartner, signIn } from './people-scene.ts';
 import { ORDER, openShop, type Shop } from './shop.ts';
 import { newCourier, takeFanOut } from './webhook-scene.ts';
@@ -37,7 +42,8 @@ describe('what ends when its ground ends', () => {
   let paying: PayingShop;
   let lease: Awaited<ReturnType<typeof takeFanOut>>;
   before(async () => {
-    paying = await openPayingShop({ page: standInPage(), config: { coolingOffHours: 1 } });
+    const depositMinimum = { everywhere: undefined, on: new Map([[SANDBOX, 0n]]) };
+    paying = await openPayingShop({ page: standInPage(), config: { coolingOffHours: 1, depositMinimum } });
     lease = await takeFanOut(paying.gateway);
   });
   after(() => paying.gateway.stop());
@@ -80,12 +86,15 @@ describe('what ends when its ground ends', () => {
     'role changed': async ({ person, boss }) => {
       await addPasskey(paying.gateway, boss.headers);
       const call = browserOf(paying.gateway, boss.headers);
-      const changed = await call('PATCH', `/v1/people/${person.person.id}`, { role: 'cashier' });
+      const changed = await call('PATCH', `/v1/people/${person.person.id}`, {
+        role: person.person.role === 'cashier' ? 'bookkeeper' : 'cashier',
+      });
       assert.equal(changed.statusCode, 200, changed.body);
     },
   };
-  const ended = async (ground: Ground, on: Stage) => {
-    await end[ground](on);
+  const ended = async (ground: Ground, on: Stage, isKeptFrom: boolean) => {
+    if (isKeptFrom) await assert.rejects(end[ground](on), (error) => error instanceof ApiError);
+    else await end[ground](on);
     await paying.time.advance(NOTICED_MS);
   };
   const answerOf = ({ statusCode, json }: { statusCode: number; json: () => { code?: string } }) =>
@@ -109,6 +118,8 @@ describe('what ends when its ground ends', () => {
       readonly watch: (on: Stage) => Promise<() => Promise<unknown>>;
       readonly before: unknown;
       readonly after: Record<Ground, unknown>;
+      /** The grounds that cannot come while the right stands. */
+      readonly keptFrom?: readonly Ground[];
     }
   > = {
     'a key of the merchant': {
@@ -166,6 +177,25 @@ describe('what ends when its ground ends', () => {
         'merchant suspended': [201, 201, '403 forbidden'],
         'person removed': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
         'role changed': ['403 forbidden', '403 forbidden', 201],
+      },
+    },
+    'a session of a cashier at the point of sale': {
+      watch: async (on) => {
+        const { partner, merchant } = on;
+        on.person = await signIn(paying.gateway, { belonging: ofMerchant(partner.id, merchant.id), role: 'cashier' });
+        const headers = { ...on.person.headers, 'merchant-id': merchant.id };
+        return async () => {
+          const read = await paying.gateway.call({ url: '/v1/payments', headers });
+          return [await order(headers), answerOf(read)];
+        };
+      },
+      before: [201, 200],
+      after: {
+        'partner disabled': ['401 unauthorized', '401 unauthorized'],
+        'merchant deleted': ['401 unauthorized', '401 unauthorized'],
+        'merchant suspended': ['403 forbidden', 200],
+        'person removed': ['401 unauthorized', '401 unauthorized'],
+        'role changed': ['403 forbidden', 200],
       },
     },
     'a request for events that a key of the merchant holds': {
@@ -274,6 +304,93 @@ describe('what ends when its ground ends', () => {
         'role changed': true,
       },
     },
+    'an option that a payer has signed': {
+      watch: async ({ shop }) => {
+        const id = await paying.created({}, shop);
+        const payer = paying.newPayer({ [USDC]: 100_000_000n });
+        const option = await paying.wallet.option(id, payer.account, USDC);
+        const signature = await payer.sign(option);
+        return async () => answerOf(await paying.wallet.confirm(id, option.id, [result(signature)]));
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': '400 invalid_state',
+        'merchant deleted': '400 invalid_state',
+        'merchant suspended': '400 invalid_state',
+        'person removed': 200,
+        'role changed': 200,
+      },
+    },
+    'the address of a payment, new and shown before': {
+      watch: async ({ shop }) => {
+        const [shown, other] = [await paying.created({}, shop), await paying.created({}, shop)];
+        const ask = async (id: string) => answerOf(await paying.wallet.post(id, 'address', { asset: USDC }));
+        assert.equal(await ask(shown), 200);
+        return async () => [await ask(other), await ask(shown)];
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': ['400 invalid_state', '400 invalid_state'],
+        'merchant deleted': ['400 invalid_state', '400 invalid_state'],
+        'merchant suspended': ['400 invalid_state', '400 invalid_state'],
+        'person removed': [200, 200],
+        'role changed': [200, 200],
+      },
+    },
+    'a payment by x402': {
+      watch: async ({ shop }) => {
+        const id = await paying.created({}, shop);
+        return async () => {
+          const answer = await paying.gateway.call({ url: `/x402/${id}` });
+          return answer.statusCode === 402 ? answer.json().accepts.length > 0 : answerOf(answer);
+        };
+      },
+      before: true,
+      after: {
+        'partner disabled': '400 invalid_state',
+        'merchant deleted': '400 invalid_state',
+        'merchant suspended': '400 invalid_state',
+        'person removed': true,
+        'role changed': true,
+      },
+    },
+    'a refund to another account that cools off': {
+      watch: async ({ shop }) => {
+        const id = await newRefund(shop);
+        return async () => (await findCoverable(paying.gateway.db.sql, { limit: 1_000, now: cooled() })).includes(id);
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': false,
+        'merchant deleted': true,
+        'merchant suspended': false,
+        'person removed': true,
+        'role changed': true,
+      },
+      keptFrom: ['merchant deleted'],
+    },
+    'a return of late money that cools off': {
+      watch: async ({ shop }) => {
+        const id = await newReturn(shop);
+        return async () => {
+          const found = await findReturnable(paying.gateway.db.sql, {
+            networks: [SANDBOX],
+            limit: 1_000,
+            now: cooled(),
+          });
+          return found.some((each) => each.id === id);
+        };
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': false,
+        'merchant deleted': true,
+        'merchant suspended': false,
+        'person removed': true,
+        'role changed': true,
+      },
+      keptFrom: ['merchant deleted'],
+    },
     'a webhook endpoint of the merchant': {
       watch: async ({ key, shop }) => {
         const payload = { url: 'http://127.0.0.1/hook', events: ['*'] };
@@ -323,6 +440,42 @@ describe('what ends when its ground ends', () => {
       },
     },
   };
+
+  /** A time when requests of this moment have cooled off. */
+  const cooled = () => new Date(paying.time.clock.nowMs() + 2 * HOUR_MS);
+
+  /** A requested refund to an account that the merchant has named. */
+  async function newRefund(shop: Shop): Promise<string> {
+    const paymentId = await paying.created({}, shop);
+    const id = refundIdOf(paymentId, 1);
+    const at = new Date(paying.time.clock.nowMs());
+    await paying.gateway.db.sql`
+      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
+        from_held, from_merchant, from_operator, account, send_after, requested_at, updated_at)
+      values (${id}, ${paymentId}, ${shop.merchant.id}, ${SANDBOX}, ${USDC}, 'eip3009-vrs', ${DESTINATION}, 1, 1, 0, 'requested',
+        1, 0, 0, ${INTERMEDIATE}, ${new Date(at.getTime() + HOUR_MS)}, ${at}, ${at})`;
+    return id;
+  }
+
+  /** A requested return of held late money. */
+  async function newReturn(shop: Shop): Promise<string> {
+    const paymentId = await paying.created({}, shop);
+    const place = { network: SANDBOX, transactionHash: freshKey(), logIndex: 0, source: 'late_payment' };
+    const id = unexpectedId(place);
+    await paying.gateway.db.sql`
+      insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
+        fee, is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+      values (${id}, ${SANDBOX}, ${place.transactionHash}, 0, 1, 'late_payment', ${USDC}, ${NEXT}, ${INTERMEDIATE}, 1, 0,
+        true, ${paymentId}, ${shop.merchant.id}, true, 'unclaimed', 'overpaid', now(), now())`;
+    const asked = await paying.gateway.call({
+      method: 'POST',
+      url: `/v1/late-money/${id}/return`,
+      headers: { ...shop.headers, 'idempotency-key': freshKey() },
+      payload: { destination: `${SANDBOX}:${DESTINATION}` },
+    });
+    assert.equal(asked.json().status, 'requested', asked.body);
+    return id;
+  }
 
   /** Something happens to the merchant, whatever its state. Returns the id of the event. */
   async function happen(merchantId: string, type: 'merchant.created' | 'merchant.updated'): Promise<string> {
@@ -377,13 +530,13 @@ describe('what ends when its ground ends', () => {
     return row?.status === 'succeeded' && sent.includes(eventId);
   }
 
-  for (const [right, { watch, before: expected, after: results }] of Object.entries(rows)) {
+  for (const [right, { watch, before: expected, after: results, keptFrom = [] }] of Object.entries(rows)) {
     for (const ground of GROUNDS) {
       it(`${right}, when ${ground}: ${JSON.stringify(results[ground])}`, async () => {
         const on = await stage();
         const verdicts = await watch(on);
         if (expected !== ONCE) assert.deepEqual(await verdicts(), expected);
-        await ended(ground, on);
+        await ended(ground, on, keptFrom.includes(ground));
         assert.deepEqual(await verdicts(), results[ground]);
       });
     }

@@ -14,6 +14,7 @@ import { findHeldMoney, type HeldMoney } from '../../store/money/payout-lists.ts
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import { findKeyLabels } from '../../store/parties/api-keys.ts';
 import { findMerchantOfAnyPartner, type Merchant } from '../../store/parties/merchants.ts';
+import { findPartner, type Partner } from '../../store/parties/partners.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { findAlertsAbout, type RaisedAlert } from '../../store/plumbing/alerts.ts';
 import { type AuditEntry, findAuditAbout } from '../../store/plumbing/audit-log.ts';
@@ -26,6 +27,7 @@ import { freezeName } from '../parties/freeze-heads.ts';
 export interface History {
   readonly payment: Payment;
   readonly merchant: Merchant | undefined;
+  readonly partner: Partner | undefined;
   readonly events: readonly (StoredEvent & { readonly objectId: string })[];
   /** The attempts of the payment, its payouts and its refunds. */
   readonly attempts: readonly AttemptRow[];
@@ -52,11 +54,12 @@ const AFTERMATH_MS = 60_000;
 const MAX_PAYOUTS = 20;
 
 export async function readHistory(db: Reader, payment: Payment, limit: number): Promise<History> {
-  const [payouts, held, refunds, merchant] = await Promise.all([
+  const [payouts, held, refunds, merchant, partner] = await Promise.all([
     findPayoutsOf(db, payment.id, MAX_PAYOUTS),
     findHeldMoney(db, payment.id),
     findRefundsOf(db, [payment.id]),
     findMerchantOfAnyPartner(db, payment.merchantId),
+    findPartner(db, payment.partnerId),
   ]);
   // The id of a payout of an older version is derived from the payment.
   const ids = [...payouts, ...refunds].map(({ id }) => id);
@@ -91,6 +94,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   return {
     payment,
     merchant,
+    partner,
     payouts,
     held,
     refunds,

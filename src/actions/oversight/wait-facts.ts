@@ -74,6 +74,7 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
     sinceMs: status === payment.status ? payment.updatedAt.getTime() : payment.expiresAt.getTime(),
     expiresAtMs: payment.expiresAt.getTime(),
     stops: merchantStops(history, freezes),
+    closed: closedBy(history),
     attempts: await Promise.all(open.map(factsOf)),
     isReorganised: status === 'succeeded' && own.every(({ state }) => state !== 'paid'),
     outgoing: await outgoingFacts(db, deps.registry, history, freezes),
@@ -223,6 +224,23 @@ function merchantStops({ payment, merchant }: History, freezes: readonly Freeze[
   return [...frozen, suspension];
 }
 
+function closedBy({ payment, merchant, partner }: History): StopFacts | undefined {
+  const closed = { reason: '`till audit list` shows who did it', by: undefined };
+  if (merchant?.deletedAt) {
+    const { id, deletedAt } = merchant;
+    const lift = `till merchants restore ${id}`;
+    return { ...closed, what: `The merchant ${id} is deleted`, sinceMs: deletedAt.getTime(), lift };
+  }
+  if (!partner?.disabledAt) return undefined;
+  const lift = `till partners enable ${payment.partnerId}`;
+  return {
+    ...closed,
+    what: `The partner ${payment.partnerId} is disabled`,
+    sinceMs: partner.disabledAt.getTime(),
+    lift,
+  };
+}
+
 function stopOf({ scope, subject, reason, actor, since }: Freeze, what: string): StopFacts {
   const lift = `till unfreeze ${scope}${subject === '' ? '' : ` ${subject}`} --reason …`;
   return { what, reason, by: actor, sinceMs: since.getTime(), lift };
@@ -250,7 +268,7 @@ async function outgoingFacts(
   const stop = (
     purpose: 'refund' | 'payout',
     { network, asset }: Pick<Refund, 'network' | 'asset'>,
-    isFree = false,
+    { isFree = false, isRedirected = false } = {},
   ) => {
     const found = freezes.find(
       ({ scope, subject }) =>
@@ -261,8 +279,10 @@ async function outgoingFacts(
     const general =
       found && stopOf(found, found.subject === '' ? `Every ${purpose} is frozen` : `${found.subject} is frozen`);
     const [merchants] = isFree ? [] : merchantStops(history, freezes);
-    const named = general ?? merchants;
-    return named && `${named.what}${named.by === undefined ? '' : ` by ${named.by}`}: ${named.reason}`;
+    const named = general ?? merchants ?? (isRedirected && !isFree ? closedBy(history) : undefined);
+    if (named === undefined) return undefined;
+    const { what, by, reason, lift } = named;
+    return `${what}${by === undefined ? '' : ` by ${by}`}: ${reason}. \`${lift}\` ends it`;
   };
   if (refund !== undefined && refund.state !== 'refunded') {
     const { id, asset, amount, updatedAt, problem, isOperators, sendAfter } = refund;
@@ -275,7 +295,8 @@ async function outgoingFacts(
       refusal: refusalOf(id),
     };
     const coolsUntilMs = isOperators ? undefined : sendAfter?.getTime();
-    const whose = { stop: stop('refund', refund, isOperators), destination: undefined };
+    const free = { isFree: isOperators, isRedirected: sendAfter !== null };
+    const whose = { stop: stop('refund', refund, free), destination: undefined };
     const settlement = refund.fromHeld === '0' ? await findPaymentSettlement(db, payment.id) : undefined;
     const merchantAccount = settlement?.asset === asset ? settlement.recipient : null;
     const isHold = refund.waitsFor !== null;

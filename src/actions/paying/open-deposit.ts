@@ -3,6 +3,7 @@ import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import type { Item } from '../../domain/item.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
+import { findDepositProgress } from '../../store/chain/deposit-progress.ts';
 import { type Deposit, depositItemKey, findDeposit, insertDeposit } from '../../store/chain/deposits.ts';
 import { insertItems, raiseNativeDeadline, type StoredItem } from '../../store/chain/items.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
@@ -38,7 +39,11 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const { payment, asset } = input;
   const nowMs = deps.world.clock.nowMs();
   const known = await findDeposit(deps.db.sql, { paymentId: payment.id, asset });
-  if (known !== undefined && !isOver(payment, nowMs)) return ownDeposit(deps, known);
+  if (known !== undefined && !isOver(payment, nowMs)) {
+    const own = ownDeposit(deps, known);
+    await refuseClosed(deps, payment, own);
+    return own;
+  }
   refuseUnpayable(payment, nowMs);
   if (payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) {
     throw new ApiError('invalid_state', 'The payment expires too soon for a transfer to its own address.');
@@ -106,6 +111,20 @@ export async function findOwnDeposit(
 function isOver(payment: Payment, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return isFinal(status) && status !== 'succeeded';
+}
+
+/**
+ * Refuses to show an address again while its merchant or network is stopped, because nobody should send money to it then. If money
+ * has arrived there, its payer still sees the progress.
+ */
+async function refuseClosed(deps: OpenDepositDeps, payment: Payment, opened: OpenedDeposit): Promise<void> {
+  if (visibleStatus(stateOf(payment), deps.world.clock.nowMs()) !== 'requires_action') return;
+  const { commitment, network, asset, item } = opened;
+  const [terms, stop] = await Promise.all([readTerms(deps, payment), deps.networkStops.get(network)]);
+  if (!terms.isStopped && !stop?.isFrozen) return;
+  const { deadline, amount: asked } = item;
+  const { arrived } = await findDepositProgress(deps.db.sql, { commitment, network, asset, deadline, asked });
+  if (arrived === 0n) throw terms.isStopped ? merchantStopped() : noExecutor();
 }
 
 async function refuseStock(deps: CommandDeps, payment: Payment): Promise<void> {

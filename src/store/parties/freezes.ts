@@ -168,24 +168,28 @@ export function isOutgoingStopped(db: Reader) {
       and not exists (select from refunds r where r.id = o.id and r.is_operators))`;
 }
 
-/** The condition that freezes stop the return of the unexpected money `s` that a partner has requested. */
+/**
+ * The condition that the return of the unexpected money `s`, which a partner has requested, is stopped by freezes, or because its
+ * merchant is closed: the partner has named the account that gets it.
+ */
 export function isReturnStopped(db: Reader) {
   return db`(s.recipient is not null and (
     exists (
       select from freezes f
       where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = s.network
         or f.scope = 'asset' and f.subject = s.asset)
-    or exists (select from merchants m where m.id = s.merchant_id and ${isMerchantStopped(db)})))`;
+    or exists (select from merchants m where m.id = s.merchant_id and ${isMerchantClosed(db)})))`;
 }
 
-/** The condition that freezes stop the refund `r`. */
+/** The condition that the refund `r` is stopped by freezes, or goes to another account than the payer's and its merchant is closed. */
 export function isRefundStopped(db: Reader) {
   return db`(exists (
       select from freezes f
       where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = r.network
         or f.scope = 'asset' and f.subject = r.asset)
-    or not r.is_operators
-      and exists (select from merchants m where m.id = r.merchant_id and ${isMerchantStopped(db)}))`;
+    or not r.is_operators and exists (
+      select from merchants m where m.id = r.merchant_id
+        and (${isMerchantStopped(db)} or r.send_after is not null and ${isMerchantClosed(db)})))`;
 }
 
 /** The condition that freezes stop the payout of the lot `p`. */
