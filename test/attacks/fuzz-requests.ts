@@ -282,14 +282,20 @@ export function describedParameters(): string[] {
   );
 }
 
-/** The URLs with a NUL byte in each of their varying parts, one at a time, and in the parameters that pages read. */
-export function nulUrls(patterns: readonly string[]): string[] {
+/** The parameters that pages read. */
+const PAGE_PARAMETERS = ['lang', 'theme', 'network', 'pid', 'size', 'payment_id', 'product', 'newest'];
+
+/** The URLs with strange bytes in each of their varying parts, one at a time, and in the parameters that pages read. */
+export function strangeUrls(patterns: readonly string[]): string[] {
   const filled = (pattern: string) => pattern.replace(/:\w+/g, 'x').replace('*', 'x');
   return patterns.flatMap((pattern) => {
     const parts = [...pattern.matchAll(/:\w+|\*/g)].map(([part]) => part);
     return [
-      ...parts.flatMap((part) => ['%00', 'abc%00'].map((text) => filled(pattern.replace(part, text)))),
-      ...['lang', 'theme', 'network', 'q%00'].map((name) => `${filled(pattern)}?${name}=%00`),
+      ...parts.flatMap((part) =>
+        STRANGE_IN_URLS.flatMap((each) => [each, `abc${each}`].map((text) => filled(pattern.replace(part, text)))),
+      ),
+      ...[...PAGE_PARAMETERS, 'q%00'].map((name) => `${filled(pattern)}?${name}=%00`),
+      ...PAGE_PARAMETERS.map((name) => `${filled(pattern)}?${name}=%ff`),
     ];
   });
 }

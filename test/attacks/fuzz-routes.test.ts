@@ -10,7 +10,7 @@ import { ofPartner, signIn } from '../e2e/people-scene.ts';
 import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
 import { IS_LONG } from '../long.ts';
 import { registeredUrls } from '../registered-urls.ts';
-import { createFuzz, describedParameters, type KnownValues, nulUrls, strangeRequests } from './fuzz-requests.ts';
+import { createFuzz, describedParameters, type KnownValues, strangeRequests, strangeUrls } from './fuzz-requests.ts';
 
 /** The long run takes about five minutes on two idle cores. */
 const REQUESTS = IS_LONG ? 400_000 : 1_200;
@@ -50,14 +50,26 @@ describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
     assert.deepEqual(untried, [], 'parameters that no admitted request has tried');
   });
 
-  it('get no 5xx for a NUL byte on any page', async () => {
+  it('get no 5xx for a NUL byte or half a character on any page', async () => {
     const { app } = paying.gateway;
     const patterns = registeredUrls(app.printRoutes({ commonPrefix: false }));
     for (const pattern of ['/c/:id/receipt', '/x402/:id', '/tx/:network/:id', '/l/:id'])
       assert.ok(patterns.includes(pattern), patterns.join());
-    for (const url of nulUrls(patterns)) {
+    for (const url of strangeUrls(patterns)) {
       const { statusCode, body } = await app.inject({ url });
       assert.ok(statusCode < 500, `${url}: ${statusCode} ${body}`);
+    }
+    // The only form of a page.
+    const link = known.ids.find((id) => id.startsWith('plk_')) ?? '';
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const payload of ['amount', 'once', 'other'].flatMap((name) => [
+      `${name}=%00`,
+      `${name}=5%ff`,
+      `${name}%00=5`,
+    ])) {
+      const url = `/l/${link.slice('plk_'.length)}`;
+      const { statusCode, body } = await app.inject({ method: 'POST', url, headers, payload });
+      assert.ok(statusCode < 500 && statusCode !== 404, `${payload}: ${statusCode} ${body}`);
     }
   });
 

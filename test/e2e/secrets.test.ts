@@ -30,6 +30,31 @@ import { EURC, SANDBOX, USDC } from './paying-shop.ts';
 const FIRST = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
 const SECOND = `${SANDBOX}:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359`;
 
+/** The tables with a MAC or a wrapped secret, and what a rotation calls their rows. Secrets of webhook endpoints are in a list. */
+const PROVED = {
+  account_states: 'accountStates',
+  api_keys: 'keys',
+  crypto_settlements: 'destinations',
+  deposit_places: 'releases',
+  deposits: 'deposits',
+  destination_history: 'history',
+  freeze_heads: 'freezes',
+  mails: 'mails',
+  outgoing: 'outgoing',
+  own_accounts: 'accounts',
+  passkeys: 'passkeys',
+  people: 'people',
+  receipt_keys: 'a key of its own',
+  refunds: 'refunds',
+  sessions: 'short-lived',
+  sign_in_links: 'short-lived',
+  solvency_readings: 'read again',
+  strays: 'returns',
+  subject_keys: 'before the rows',
+} as const;
+/** Rows that end with the older secret, or that the rotation writes before or after the others. */
+const WITHOUT_ROWS = { 'a key of its own': 1, 'short-lived': 1, 'read again': 1, 'before the rows': 1 };
+
 describe('the secrets of a gateway', () => {
   const stops: (() => Promise<unknown>)[] = [];
   let folder: string;
@@ -221,6 +246,23 @@ describe('the secrets of a gateway', () => {
     assert.equal((await till([another], '--lost')).code, 0);
     const restarted = await start({ masterSecret: another });
     assert.deepEqual((await publishedBy(restarted)).slice(1), [receiptKeyId, first]);
+  });
+
+  it('are rotated in every table whose rows they prove or wrap', async () => {
+    const { database, sql, start } = await newPlace();
+    const old = randomBytes(32);
+    await start({ masterSecret: old });
+    const { code, output } = await rotate(database, [randomBytes(32), old]);
+    assert.equal(code, 0, output);
+    const [entry] = await auditOf(sql);
+    assert.ok(entry);
+    const { rows } = entry.detail as { rows: Record<string, number> };
+    const found = await sql<{ name: string }[]>`
+      select distinct c.table_name as name from information_schema.columns c
+      where c.table_schema = current_schema() and (c.column_name like '%mac' or c.column_name like 'wrapped%')`;
+    assert.deepEqual(found.map(({ name }) => name).toSorted(), Object.keys(PROVED).toSorted());
+    const renewed = Object.values(PROVED).filter((kind) => !(kind in WITHOUT_ROWS));
+    assert.deepEqual([...renewed, 'webhooks'].toSorted(), Object.keys(rows).toSorted());
   });
 
   it('are not rotated while a running node lacks the new one, and a node that lacks the newest is not ready', async () => {
