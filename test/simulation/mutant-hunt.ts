@@ -149,11 +149,19 @@ export async function huntMutants({ only, isShort, print }: MutantHuntInput): Pr
       unused: undefined,
       async ask<Report>(order: HuntOrder | MutantOrder): Promise<Report> {
         child ??= forkHunter();
-        const ended = once(child, 'exit').then(() => Promise.reject(new Error('A process of the hunt has died.')));
+        const answered = new AbortController();
+        const { signal } = answered;
+        const ended = once(child, 'exit', { signal }).then(() =>
+          Promise.reject(new Error('A process of the hunt has died.')),
+        );
         ended.catch(() => {});
         child.send(order);
-        const [report] = await Promise.race([once(child, 'message'), ended]);
-        return report as Report;
+        try {
+          const [report] = await Promise.race([once(child, 'message', { signal }), ended]);
+          return report as Report;
+        } finally {
+          answered.abort();
+        }
       },
       isNoticed(mutant) {
         copy ??= copies.open();
