@@ -47,8 +47,9 @@ export const OPEN_ROUTES = {
     test: ACTS_TEST,
   },
   'POST /v1/gateway/payment/{id}/options': {
-    changes: 'that payment counts as asked for options, once; options are not stored',
-    bound: 'requests of an address; a survey has a budget',
+    changes:
+      'that payment counts as asked for options, once; options are not stored, but for a client that never fetches the first one in coin is fetched',
+    bound: 'requests of an address; a survey has a budget; coin actions as by `fetch`',
     test: ACTS_TEST,
   },
   'POST /v1/gateway/payment/{id}/fetch': {

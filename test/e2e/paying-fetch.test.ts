@@ -18,6 +18,7 @@ import {
   SANDBOX,
   USDC,
   USDT,
+  walletOn,
 } from './paying-shop.ts';
 import { happen, openShop, payer as walletOf } from './shop.ts';
 
@@ -178,6 +179,36 @@ describe('fetching the actions of an option', () => {
       const { id, option } = await chosen(ETH);
       await (await appWallet(paying.gateway)).fetch(id, option.id);
       assert.equal((await paying.items(id))[0]?.buyerName, 'Test wallet');
+    });
+
+    it('comes with the list, stored, for a client that never fetches and takes the first option', async () => {
+      const { gateway, shop } = paying;
+      const client = walletOn(gateway, { 'api-key': shop.secret, 'sdk-name': '@walletconnect/pay-cli' });
+      const rich = paying.newPayer(FUNDS);
+      const asked = await paying.created();
+      const listed = await client.listed(asked, [rich.account]);
+      assert.deepEqual(listed.at(-1)?.actions[0]?.type, 'build', 'coin that is not the first option is not taken');
+      assert.equal((await paying.items(asked)).length, 0);
+
+      const payer = paying.newPayer({ [ETH]: FUNDS[ETH] });
+      const id = await paying.created();
+      assert.equal((await paying.wallet.listed(id, [payer.account]))[0]?.actions[0]?.type, 'build');
+      assert.equal((await paying.items(id)).length, 0, 'other clients fetch');
+      const [option] = await client.listed(id, [payer.account]);
+      assert.ok(option);
+      const [action, ...others] = option.actions;
+      assert.deepEqual([action?.type, others.length], ['walletRpc', 0]);
+      assert.deepEqual(
+        (await paying.items(id)).map(({ state }) => state),
+        ['offered'],
+        'it is known before it is sent',
+      );
+      assert.notEqual((await paying.payment(id)).native_deadline, null);
+      const fetched = (await client.fetch(id, option.id)).json().actions;
+      assert.deepEqual(fetched, option.actions);
+      const hash = await payer.carryOut(action?.data as never);
+      const confirmed = await client.confirm(id, option.id, [result(hash)]);
+      assert.deepEqual([confirmed.statusCode, confirmed.json().status], [200, 'processing']);
     });
 
     it('is refused when there is too little time left for it', async () => {

@@ -30,7 +30,7 @@ export interface FetchInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
 }
 
-type FetchDeps = CommandDeps & RowKeyDeps & OptionDeps;
+export type FetchDeps = CommandDeps & RowKeyDeps & OptionDeps;
 
 /**
  * The wallet requests behind a `build` action. A native action is stored before it is answered, because the payer can send it at

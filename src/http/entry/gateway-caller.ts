@@ -35,3 +35,10 @@ export function walletOf(request: FastifyRequest): { readonly name: string; read
   const label = caller?.via === 'key' ? caller.key.label : '';
   return { name: label || headerOf(request, 'sdk-name') || 'Wallet', icon: null };
 }
+
+/** Clients, by their `Sdk-Name`, that carry out the first option of a list and never call `fetch`. */
+const WITHOUT_FETCH: readonly string[] = ['@walletconnect/pay-cli'];
+
+export function isWithoutFetch(request: FastifyRequest): boolean {
+  return WITHOUT_FETCH.includes(headerOf(request, 'sdk-name') ?? '');
+}

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Confirmed, confirmPayment } from '../../actions/paying/confirm-payment.ts';
 import { fetchActions } from '../../actions/paying/fetch-actions.ts';
+import { handOutFirst } from '../../actions/paying/hand-out-first.ts';
 import { listOptions } from '../../actions/paying/list-options.ts';
 import { paymentExpired } from '../../actions/paying/option-refusals.ts';
 import { seekTransaction } from '../../actions/paying/seek-transaction.ts';
@@ -10,7 +11,7 @@ import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError } from '../../errors.ts';
 import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { callerName, findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
+import { callerName, findPayable, GATEWAY_ACCESS, isWithoutFetch, walletOf } from '../entry/gateway-caller.ts';
 import { readPayerAccounts } from '../entry/payer-accounts.ts';
 import { paymentIdIn } from '../entry/payment-id.ts';
 import { nullable } from '../schemas.ts';
@@ -35,7 +36,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
         access: GATEWAY_ACCESS,
         priority: 'money',
         takesTurns: true,
-        errors: [...COMMON, 'sanctioned_user', 'payment_expired'],
+        errors: [...COMMON, ...CHOSEN],
       },
     },
     async (request, reply) => {
@@ -49,7 +50,10 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const isPayable = status === 'requires_action';
       if (isPayable) deps.surveyLimit.take(request, reply, accounts.length);
       if (isPayable) deps.optionAsks.note(payment.id);
-      const options = isPayable ? await listOptions(deps, { payment, accounts }) : [];
+      const found = isPayable ? await listOptions(deps, { payment, accounts }) : [];
+      const options = isWithoutFetch(request)
+        ? await handOutFirst(deps, { payment, options: found, buyer: walletOf(request) })
+        : found;
       return {
         options: options.map((option) => viewOption(deps.config, option)),
         info: isInfoAsked ? await viewForPayer(deps, payment) : null,
@@ -141,7 +145,7 @@ const OPTIONS = {
   operationId: 'listPaymentOptions',
   summary: 'List the ways in which accounts can pay',
   description:
-    'Each call returns new option ids; earlier ones stay valid until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; its info shows the reason.',
+    'Each call returns new option ids; earlier ones stay valid until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; its info shows the reason. For a client that never fetches (`Sdk-Name: @walletconnect/pay-cli`), a first option in native coin contains its request, as if it was fetched.',
   params: PaymentParams,
   querystring: Type.Object({
     includePaymentInfo: Type.Optional(nullable(Type.Boolean({ description: 'True to include `info`.' }))),
