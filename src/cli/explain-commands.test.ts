@@ -59,7 +59,7 @@ describe('explain', () => {
     assert.match(stdout, /\n2026-11-15T12:00:01Z +payment\.processing +A payer has signed .* By test\.\n/);
     assert.match(
       stdout,
-      /\n2026-11-15T12:00:02Z +payment\.succeeded +The payment has arrived, at final depth\. Transaction 0x \[2J in block 12\. By watcher\.\n/,
+      /\n2026-11-15T12:00:02Z +payment\.succeeded +The payment has arrived, at final depth\. 10\.00 USDC on Base\. Transaction 0x \[2J in block 12\. By watcher\.\n/,
     );
     assert.ok(!stdout.includes('\u001b'), 'text of others does not reach the terminal as it is');
   });

@@ -128,7 +128,7 @@ describe('payments', () => {
       const [head, first, second, end, ...rest] = response.body.split('\r\n');
       assert.equal(
         head,
-        'paymentId,referenceId,merchantId,merchantName,status,amount,currency,tokenAmount,token,network,asset,payer,wallet,transactionHash,createdAt,statusChangedAt,expiresAt,acceptedAssets',
+        'paymentId,referenceId,merchantId,merchantName,status,amount,currency,tokenAmount,token,network,asset,payer,wallet,transactionHash,createdAt,statusChangedAt,expiresAt,acceptedAssets,lateMoney',
       );
       assert.ok(
         first?.startsWith(

@@ -125,14 +125,27 @@ export const PLACES: Readonly<Record<string, Place>> = {
       late: late.map((line) => String(sumOf([line]))).sort(),
     };
   },
+  /** One line for each payment. */
+  async 'export of payments'({ gateway, headers }, id) {
+    const { body } = await gateway.call({ url: '/v1/exports/payments?format=jsonl', headers });
+    const lines: Json[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    const { status, tokenAmount, token, lateMoney } = lines.find(({ paymentId }) => paymentId === id);
+    const late: readonly string[] = lateMoney?.split('; ') ?? [];
+    return {
+      paid: status === 'succeeded' ? unitsIn(`${tokenAmount} ${token}`) : '-',
+      late: late.map((text) => `${text.split(' ')[0]} ${unitsIn(text.replace(/^\w+ /, ''))}`).sort(),
+    };
+  },
   async timeline(_, id, read) {
     const { entries } = await read(`/v1/payments/${id}/timeline`);
     const texts: string[] = entries.map(({ text }: Json) => text);
-    const isPaid = texts.some((text) => text.startsWith('The payment has arrived'));
+    const paid = texts.find((text) => text.startsWith('The payment has arrived'));
+    const amount = /at final depth\. ([\d.]+ \w+) on /.exec(paid ?? '')?.[1];
+    assert.equal(amount === undefined, paid === undefined, 'the amount that paid is named');
     assert.ok(!texts.some((text) => /nothing was charged/i.test(text)), texts.join('\n'));
     const late = entries.filter(({ what }: Json) => what === 'payment.late_money');
     return {
-      paid: isPaid ? '1000' : '-',
+      paid: amount === undefined ? '-' : unitsIn(amount),
       late: late
         .map(({ text }: Json) => `${TIMELINE[text.split(': ').at(-1)]} ${unitsIn(text.split('. ').at(-1))}`)
         .sort(),

@@ -17,6 +17,7 @@ const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork',
 export function eventEntries({ payment, events, keyLabels }: History, registry: Registry): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
     const summary = summaryOf(type, { data, evidence });
+    const amount = type === 'payment.succeeded' ? paidText(registry, payment) : '';
     const detail = type === 'payment.created' ? orderText(registry, payment) : detailOf(registry, data, evidence);
     const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
     const label = keyLabels.get(actor);
@@ -24,8 +25,8 @@ export function eventEntries({ payment, events, keyLabels }: History, registry: 
     return {
       at,
       what: type,
-      text: `${summary}${detail}${problem} By ${actor}${label === undefined ? '' : ` (${label})`}.`,
-      partnerText: `${summary}${detail}`,
+      text: `${summary}${amount}${detail}${problem} By ${actor}${label === undefined ? '' : ` (${label})`}.`,
+      partnerText: `${summary}${amount}${detail}`,
       evidence: known,
       internals: { actor, ...internals },
     };
@@ -62,6 +63,11 @@ function orderText(
   const { symbol, decimals } = storedUnit(registry, amountUnit, amountDecimals);
   const price = `${formatForPeople({ units: BigInt(amountValue), decimals })} ${symbol}`;
   return ` ${price}, reference ${JSON.stringify(referenceId)}, payable until ${isoText(expiresAt.getTime())}.`;
+}
+
+/** The amount that counted. Late money has entries of its own. */
+function paidText(registry: Registry, { tokenAsset, tokenValue }: Payment): string {
+  return tokenAsset === null || tokenValue === null ? '' : ` ${amountText(registry, tokenAsset, tokenValue)}.`;
 }
 
 /** The block and transaction that proved the change, or the transfer that it began. */

@@ -141,7 +141,7 @@ const EXPORT = {
   summary: 'Export payments',
   description: `All payments that match, the oldest first, in one answer of any size. It is written while it is sent: an answer that breaks off without its end is incomplete. A caller has one export at a time.
 
-\`payments\` has one line for each payment: ${listed(EXPORT_COLUMNS.payments)}.
+\`payments\` has one line for each payment: ${listed(EXPORT_COLUMNS.payments)}. \`lateMoney\` has the money that came and did not count for the payment, by reason and token, such as \`underpaid 12.000000 USDC\`.
 
 \`bookkeeping\` has one line for each movement of money in the books: ${listed(EXPORT_COLUMNS.bookkeeping)}. Money from the payer is positive, money to somebody is negative, and the lines of a payment add up to zero, in the token and in \`fiatAmount\`. The \`type\` is \`payment\`, \`fee\`, \`settlement\`, \`held\` (on the intermediate account), \`pending\` (on its way), \`refund\`, \`float\` and \`fee_return\` (the merchant’s and the operator’s part in a refund or a return), \`late_payment\`, \`late_settlement\` or \`late_return\` (money that did not count for its payment). The payments are chosen by their time of creation; a movement has its own date. \`fiatAmount\` is its value at the time of the payment: the price, or the share of it.
 

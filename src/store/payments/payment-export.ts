@@ -1,3 +1,4 @@
+import { LATE_STATES } from '../../domain/late-money.ts';
 import { one, type Reader } from '../plumbing/database.ts';
 import { linesOfMovements } from './book-lines.ts';
 import { type Fragment, type PaymentFilter, seenStatus } from './payment-filter.ts';
@@ -116,6 +117,7 @@ const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, C
     expiresAt: (db) => timeText(db, db`p.expires_at`),
     // Ids contain neither spaces nor commas, so a cell needs no quotes.
     acceptedAssets: (db) => db`array_to_string(p.accepted_assets, ' ')`,
+    lateMoney: (db) => lateMoneyText(db),
   },
   bookkeeping: {
     date: (db) => timeText(db, db`b.at`),
@@ -186,6 +188,18 @@ function linesOfPayments(db: Reader, line: Fragment): Fragment {
 function paymentRows(db: Reader): Fragment {
   return db`(select * from payments where id = any(array(select id from page))) p
     join page on page.id = p.id cross join known`;
+}
+
+/** The late money of a payment, added by reason and asset, as `underpaid 12.000000 USDC; late 5.000000 USDC`. Null if there is none. */
+function lateMoneyText(db: Reader): Fragment {
+  return db`(
+    select string_agg(concat(reason, ' ', units * coalesce((known.steps ->> asset)::numeric, 1), ' ',
+      coalesce(known.symbols ->> asset, asset)), '; ' order by first_at, reason, asset)
+    from (
+      select coalesce(s.reason, 'late') as reason, s.asset, sum(s.amount) as units, min(s.seen_at) as first_at
+      from strays s where s.payment_id = p.id and s.state = any(${LATE_STATES as unknown as string[]}::text[])
+      group by 1, 2
+    ) added)`;
 }
 
 function fiatCode(db: Reader): Fragment {
