@@ -208,7 +208,16 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       'are searched by name and id, without case, and with nothing but text in the text',
       ['`search`: without case, over name and id'],
     ],
-    ['merchants', 'appear on pages that stay stable while others are added', ['`cursor`: an opaque string']],
+    [
+      'merchants',
+      'appear on pages that stay stable while others are added',
+      ['`cursor`: the `nextCursor` of the previous answer'],
+    ],
+    [
+      'merchants',
+      'refuse a cursor that was altered, is foreign, or belongs to another query',
+      ['`cursor`: an opaque string'],
+    ],
     [
       'merchants',
       'are 20 a page unless the limit says otherwise, from 1 to 100, and all are counted',
@@ -217,6 +226,11 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
         '`totalCount`: all that match, without paging',
         '`nextCursor`: a string or null',
       ],
+    ],
+    [
+      'merchants',
+      'are an empty page for a partner without any',
+      ['`merchants`, `totalCount` and `nextCursor` are there always'],
     ],
     [
       'specification',
@@ -341,6 +355,11 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       'refunds-on-chain',
       'gives coin back by a transaction of the intermediate account’s own',
       ['`POST /v1/refunds` requests a full refund'],
+    ],
+    [
+      'refunds-on-chain',
+      'gives a held payment back, once: …',
+      ['A second call for the same payment is answered with 409, also without an `Idempotency-Key`'],
     ],
     [
       'refunds-on-chain',

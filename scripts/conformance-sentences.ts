@@ -11,8 +11,8 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       ['A partner creates payments on behalf of merchants and reads them back'],
     ],
     [
-      'payments',
-      'with the gateway URL and the id for later reads',
+      'checkout',
+      'carries the payment, by every form of its address',
       ['A created payment returns a gateway URL to which the payer is redirected'],
     ],
     ['payments', 'in …, whose amounts have … decimals', ['Payments are amounts in a fiat unit']],
@@ -63,11 +63,8 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     ],
   ],
   'The payment': [
-    [
-      'payments',
-      'with the gateway URL and the id for later reads',
-      ['`paymentId` begins with `pay_`', '`gatewayUrl`: where the payer is redirected'],
-    ],
+    ['payments', 'with the gateway URL and the id for later reads', ['`paymentId` begins with `pay_`']],
+    ['checkout', 'carries the payment, by every form of its address', ['`gatewayUrl`: where the payer is redirected']],
     ['payments', 'with any order id of 1 to 255 characters', ['`referenceId`: the order id given at creation']],
     [
       'specification',
@@ -219,7 +216,7 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     ['callers', 'are asked for', ['Partner endpoints: the header `Api-Key`']],
     [
       'callers',
-      'say which merchant a payment is about, in a header',
+      'are asked for the merchant on every route of the payments of one merchant',
       ['Merchant-scoped endpoints also need `Merchant-Id`'],
     ],
     ['callers', 'let in any valid key, or a wallet app with a client id', ['Wallets: the header `App-Id`']],
@@ -236,20 +233,31 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'callers',
       'refuse bytes outside ASCII in every header of ours, as they come over the wire',
-      ['Header values are ASCII: `header_not_ascii`'],
+      [
+        'Header values are ASCII: `header_not_ascii`',
+        'The common headers are known by their names: `Api-Key`, `Merchant-Id`, `Pay-Version`, `Sdk-Name`, `Sdk-Version`, `Sdk-Platform`, `Idempotency-Key`, `App-Id` and `Client-Id`',
+      ],
     ],
+  ],
+  Events: [
+    [
+      'specification',
+      'says of each status whether it is final, when to poll, why it failed and how it was paid',
+      ['A status change is learned by polling: `isFinal` and `pollInMs`'],
+    ],
+    ['long-poll', 'sees every change of a payment, one after the other', ['A status change is learned by `maxPollMs`']],
   ],
   Errors: [
     [
       'bad-input',
       'is refused when it is no HTTP at all, and the next caller is served',
-      ['All error responses have `code` and `message`'],
+      ['All error responses have `code` and `message`, those to broken HTTP too'],
     ],
     ['catalogue', 'has exactly the 35 error codes of the specification', ['`code` is one of 35 values']],
     [
       'bad-input',
       'in generated garbage meets only errors of the catalogue, and leaves nothing behind',
-      ['No other `code` is ever answered'],
+      ['All error responses have `code` and `message`', 'No other `code` is ever answered'],
     ],
     [
       'specification',

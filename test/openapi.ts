@@ -7,7 +7,7 @@ import { expandReferences } from '../scripts/expand-references.ts';
 
 interface Operation {
   deprecated?: boolean;
-  parameters?: { in: string; name: string; example?: unknown }[];
+  parameters?: { in: string; name: string; required?: boolean; example?: unknown }[];
   requestBody?: { content: Record<string, { schema: { properties?: object }; example?: unknown }> };
   responses: Record<string, { content?: Record<string, { schema: object; example?: unknown }> }>;
 }
@@ -33,6 +33,8 @@ export interface DescribedOperation {
   readonly url: string;
   /** Names of query parameters, and of members of the body. */
   readonly parameters: readonly string[];
+  /** Names of required headers. */
+  readonly requiredHeaders: readonly string[];
   /** The example of its body. */
   readonly example: object | undefined;
   readonly members: readonly string[];
@@ -48,6 +50,9 @@ export function operations(prefix: string): DescribedOperation[] {
         path,
         url: path.replace(/\{\w+\}/g, 'x'),
         parameters: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
+        requiredHeaders: parameters
+          .filter((parameter) => parameter.in === 'header' && parameter.required === true)
+          .map(({ name }) => name),
         example: requestBody?.content['application/json']?.example as object | undefined,
         members: Object.keys(requestBody?.content['application/json']?.schema.properties ?? {}),
       })),

@@ -388,6 +388,22 @@ describe('callers', { concurrency: true }, () => {
       }
     });
 
+    it('are asked for the merchant on every route of the payments of one merchant', async () => {
+      const { headers } = await createTestPartner(gateway);
+      const routes = operations('/v1/').filter(({ requiredHeaders }) => requiredHeaders.includes('Merchant-Id'));
+      const paths = routes.map(({ method, path }) => `${method} ${path}`);
+      const specified = [
+        'POST /v1/payments',
+        'GET /v1/payments/{id}',
+        'GET /v1/merchants/payments',
+        'POST /v1/refunds',
+      ];
+      for (const path of specified) assert.ok(paths.includes(path), path);
+      for (const { method, url } of routes) {
+        assert.deepEqual(await refusal(gateway, { method, url, headers }), [401, 'missing_merchant_id'], url);
+      }
+    });
+
     it('are stored as a hash only, and issued only for partners and merchants that exist', async () => {
       const { secret, key, partner } = await createTestPartner(gateway);
       const [row] = await gateway.db.sql`select k::text as text from api_keys k where id = ${key.id}`;

@@ -362,7 +362,16 @@ export async function openRelayScene(input: SceneInput = {}) {
         if (action === undefined) throw new Error('There is nothing to pay with.');
         return control.send(action);
       };
-      return { payer, item, id: item.subject, commitment: chain.payerSide.commitmentOf(item), pay };
+      /** A transaction of the payer that is none of ours. It uses a nonce. */
+      const sendElsewhere = () => {
+        const token = SANDBOX_ASSETS['eip3009-vrs'];
+        const call = { from: payer.address, to: token.slice(token.lastIndexOf(':') + 1) };
+        return control.send({
+          method: 'eth_sendTransaction',
+          params: [{ ...call, data: transferData(payer.address, 0n) }],
+        });
+      };
+      return { payer, item, id: item.subject, commitment: chain.payerSide.commitmentOf(item), pay, sendElsewhere };
     },
 
     /** A payment with a deposit address, of the newest contract by default, and a transfer to it by somebody else. */
