@@ -111,6 +111,27 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     }
   });
 
+  it('say that a search is too short, and mark the menu of a phone on pages that it has no link to', async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard}/payments`);
+    await at(page, en.payments);
+    const search = page.getByRole('search').getByLabel(en.search);
+    await search.fill('ab');
+    await page.getByText(en.searchShort).waitFor();
+    await search.fill('abc');
+    await page.getByText(en.searchShort).waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const isMarked = async (path: string, title: string) => {
+      await page.goto(`${dashboard}/${path}`);
+      await at(page, title);
+      await page.getByRole('button', { name: en.allPages }).waitFor();
+      const colour = await page.evaluate(`getComputedStyle(document.querySelector('.nav-more')).backgroundColor`);
+      return colour !== 'rgba(0, 0, 0, 0)';
+    };
+    assert.deepEqual([await isMarked('payments', en.payments), await isMarked('team', en.team)], [false, true]);
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
   it('load while the browser takes itself for offline: the gateway may be on this machine', async () => {
     const { page } = visit;
     await page.goto(`${dashboard}/payments`);

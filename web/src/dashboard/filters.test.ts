@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countPath, exportPath, listPath, readFilters } from './filters.ts';
+import { countPath, exportPath, isShortSearch, listPath, readFilters } from './filters.ts';
 
 const queryOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams);
 
@@ -43,6 +43,9 @@ describe('the filters of the payments', () => {
   it('include the whole last day, and leave out a search that is too short', () => {
     const query = queryOf(listPath({ from: '2026-01-31', until: '2026-01-31', search: 'OR' }, undefined));
     assert.equal('search' in query, false);
+    for (const search of ['O', ' OR ']) assert.ok(isShortSearch({ search }), search);
+    for (const search of [undefined, '', ' ', 'ORD'])
+      assert.ok(!isShortSearch({ ...(search !== undefined && { search }) }));
     const hours = (Date.parse(query.endTs ?? '') - Date.parse(query.startTs ?? '')) / 3_600_000;
     assert.equal(hours, 24);
   });

@@ -76,7 +76,13 @@ export function exportPath(filters: Filters, choice: ExportChoice): string {
   return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;
 }
 
-/** The filters as API parameters. The API finds nothing for less than three characters, so a shorter search is not sent. */
+/** The API refuses a search of less than three characters, so it is not sent, and the page says so. */
+export function isShortSearch({ search = '' }: Filters): boolean {
+  const { length } = search.trim();
+  return length > 0 && length < 3;
+}
+
+/** The filters as API parameters. */
 function queryOf({ status, search = '', merchant, token, network, from, until }: Filters) {
   const text = search.trim();
   return {

@@ -6,7 +6,7 @@ import { formatAmount, numberFormat } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import type { ListedPayment } from '../api-types.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
-import { type Filters, readFilters, SORTS } from '../filters.ts';
+import { type Filters, isShortSearch, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
 import { paymentsQuery, paymentTotalsQuery, useAssets, useMerchants } from '../queries.ts';
 import { STATUSES } from '../statuses.ts';
@@ -290,14 +290,21 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
     <search className="filters">
       <Field label={words.search}>
         {(id) => (
-          <input
-            id={id}
-            type="search"
-            maxLength={512}
-            placeholder={words.searchHint}
-            value={filters.search ?? ''}
-            onChange={(event) => set('search', event.target.value)}
-          />
+          <>
+            <input
+              id={id}
+              type="search"
+              maxLength={512}
+              placeholder={words.searchHint}
+              value={filters.search ?? ''}
+              onChange={(event) => set('search', event.target.value)}
+            />
+            {isShortSearch(filters) && (
+              <span className="soft small" role="status">
+                {words.searchShort}
+              </span>
+            )}
+          </>
         )}
       </Field>
       {select(

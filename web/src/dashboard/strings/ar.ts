@@ -78,6 +78,7 @@ export const ar: Strings = {
   statusRefundFailed: 'فشل الاسترداد',
 
   searchHint: 'مرجع أو معرّف أو حساب أو معاملة',
+  searchShort: 'ثلاثة أحرف على الأقل',
   columns: 'الأعمدة',
   network: 'الشبكة',
   anyNetwork: 'كل الشبكات',

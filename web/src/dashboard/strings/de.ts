@@ -86,6 +86,7 @@ export const de: Strings = {
   statusRefundFailed: 'Erstattung fehlgeschlagen',
 
   searchHint: 'Referenz, ID, Konto oder Transaktion',
+  searchShort: 'Mindestens drei Zeichen',
   columns: 'Spalten',
   network: 'Netzwerk',
   anyNetwork: 'Alle Netzwerke',

@@ -84,6 +84,7 @@ export const en = {
   statusRefundFailed: 'Refund failed',
 
   searchHint: 'Reference, id, account or transaction',
+  searchShort: 'At least three characters',
   columns: 'Columns',
   network: 'Network',
   anyNetwork: 'Any network',

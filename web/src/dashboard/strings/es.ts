@@ -80,6 +80,7 @@ export const es: Strings = {
   statusRefundFailed: 'Reembolso fallido',
 
   searchHint: 'Referencia, id, cuenta o transacción',
+  searchShort: 'Al menos tres caracteres',
   columns: 'Columnas',
   network: 'Red',
   anyNetwork: 'Todas las redes',

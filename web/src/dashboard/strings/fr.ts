@@ -80,6 +80,7 @@ export const fr: Strings = {
   statusRefundFailed: 'Remboursement échoué',
 
   searchHint: 'Référence, identifiant, compte ou transaction',
+  searchShort: 'Au moins trois caractères',
   columns: 'Colonnes',
   network: 'Réseau',
   anyNetwork: 'Tous les réseaux',

@@ -80,6 +80,7 @@ export const ja: Strings = {
   statusRefundFailed: '返金失敗',
 
   searchHint: '参照番号、ID、アカウント、トランザクション',
+  searchShort: '3文字以上',
   columns: '列',
   network: 'ネットワーク',
   anyNetwork: 'すべてのネットワーク',

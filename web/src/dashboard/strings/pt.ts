@@ -80,6 +80,7 @@ export const pt: Strings = {
   statusRefundFailed: 'Reembolso falhado',
 
   searchHint: 'Referência, id, conta ou transação',
+  searchShort: 'Pelo menos três caracteres',
   columns: 'Colunas',
   network: 'Rede',
   anyNetwork: 'Todas as redes',
