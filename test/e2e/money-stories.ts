@@ -37,8 +37,9 @@ export function disagreements(rows: readonly Row[]): string[] {
   return rows.flatMap(({ way, reports }) =>
     [...reports].flatMap(([place, report]) => {
       const expected = textOf(expectedAt(place, way));
-      if (report === null || textOf(report) === expected) return [];
-      return [`${way.name}, ${place}: ${textOf(report)} in place of ${expected}`];
+      // A payment that was not paid has no receipt, and nothing else is without a report.
+      if (textOf(report) === expected || (report === null && way.paid === '-')) return [];
+      return [`${way.name}, ${place}: ${textOf(report) || 'nothing'} in place of ${expected}`];
     }),
   );
 }

@@ -119,22 +119,22 @@ const NO_MATCH = 'no usual name and version give its DOMAIN_SEPARATOR()';
  */
 async function findDomain(rpc: Rpc, question: DomainQuestion): Promise<Found<ExaminedDomain>> {
   const { token, chainNumber } = question;
-  const [told, separator, version] = await Promise.all([
+  const [reported, separator, version] = await Promise.all([
     findOut(rpc.call(published(token, CALLS.domain, readDomain))),
     findOut(rpc.call(published(token, CALLS.separator, readHash))),
     findOut(rpc.call(published(token, CALLS.version, readText))),
   ]);
   const isSeparator = (domain: { name: string; version: string }) =>
     separator.is === 'found' && separator.value === separatorText({ ...domain, contract: token }, chainNumber);
-  if (told.is === 'found') {
-    const { fields, name, chainId, contract } = told.value;
+  if (reported.is === 'found') {
+    const { fields, name, chainId, contract } = reported.value;
     const isOurs = fields === OUR_FIELDS && chainId === BigInt(chainNumber) && contract === token;
-    const domain = { name, version: told.value.version };
+    const domain = { name, version: reported.value.version };
     return isOurs && (separator.is !== 'found' || isSeparator(domain))
       ? { is: 'found', value: { ...domain, by: 'eip5267' } }
       : { is: 'missing' };
   }
-  if (separator.is !== 'found') return told.is === 'unknown' ? told : separator;
+  if (separator.is !== 'found') return reported.is === 'unknown' ? reported : separator;
   const versions = [...(version.is === 'found' ? [version.value] : []), ...USUAL_VERSIONS];
   const candidates = [
     ...question.names.flatMap((name) => versions.map((each) => ({ name, version: each }))),
