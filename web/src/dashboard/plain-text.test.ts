@@ -8,6 +8,6 @@ it('shortens hashes and accounts, and shows times as people write them', () => {
   const text = `Transaction ${hash} of ${account} at 2026-11-16T09:06:18Z, reference "A-1".`;
   assert.equal(
     plainText(text, () => 'nine'),
-    'Transaction 0xababab…ababab of 0x1111…1111 at nine, reference "A-1".',
+    'Transaction 0xababab…ababab of 0x1111…1111 at \u2068nine\u2069, reference "A-1".',
   );
 });

@@ -19,7 +19,7 @@ export function AuditLogPage() {
       <ListState error={log.error} count={entries?.length} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by the keyboard */}
       <section className="scroll" aria-label={words.auditLog} tabIndex={0}>
-        <table className="plain">
+        <table className="plain stacked">
           <thead>
             <tr>
               <th scope="col">{words.when}</th>

@@ -72,7 +72,9 @@ function LoadedPayment({ payment, amount, timeline }: PaymentProps) {
       </header>
       {timeline?.waiting != null && (
         <div className="notice notice-warm waiting" role="status">
-          <p>{plainText(timeline.waiting.text, times.full)}</p>
+          <p>
+            <bdi lang="en">{plainText(timeline.waiting.text, times.full)}</bdi>
+          </p>
           <p className="small">
             <Fill text={words.waitingSince} time={<Time at={timeline.waiting.since} />} />
           </p>
@@ -85,7 +87,9 @@ function LoadedPayment({ payment, amount, timeline }: PaymentProps) {
             {timeline?.entries.map((entry, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only appended
               <li key={index} className={`entry entry-${entry.what.split('.')[0]}`}>
-                <p>{plainText(entry.text, times.full)}</p>
+                <p>
+                  <bdi lang="en">{plainText(entry.text, times.full)}</bdi>
+                </p>
                 <p className="soft small">
                   <Time at={entry.at} isExact />
                   {entry.block !== undefined && ` · ${fill(words.evidence, { block: String(entry.block) })}`}
