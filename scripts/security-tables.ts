@@ -24,12 +24,12 @@ export const OPEN_ROUTES = {
   'POST /v1/sessions/challenge': {
     changes: 'nothing: the challenge is signed, not stored',
     bound: 'sign-ins of an address',
-    test: 'test/e2e/people.test.ts',
+    test: ACTS_TEST,
   },
   'POST /v1/sessions': {
     changes: 'nothing without a passkey or a one-time link',
     bound: 'sign-ins of an address',
-    test: 'test/e2e/people.test.ts',
+    test: ACTS_TEST,
   },
   'GET /v1/gateway/payment/{id}': {
     changes: 'that payment counts as opened, in the steps of payers; the checkout does the same',
@@ -71,27 +71,27 @@ export const OPEN_ROUTES = {
   'GET /v1/gateway/refund/{id}': {
     changes: 'nothing',
     bound: 'the id is a secret',
-    test: 'test/attacks/guessed-refunds.test.ts',
+    test: ACTS_TEST,
   },
   'POST /v1/gateway/refund/{id}/actions': {
     changes: 'nothing without the secret of the link',
     bound: 'the id is a secret',
-    test: 'test/attacks/guessed-refunds.test.ts',
+    test: ACTS_TEST,
   },
   'POST /v1/gateway/refund/{id}/confirm': {
     changes: 'nothing without a signature of the merchant’s account',
     bound: 'the id is a secret',
-    test: 'test/e2e/refunds-signed.test.ts',
+    test: ACTS_TEST,
   },
   'POST /v1/gateway/payment/{id}/receipt-email': {
-    changes: 'a mail with the receipt of that payment, if it is paid',
+    changes: 'a mail with the receipt of that payment, if it is paid: `test/e2e/mail.test.ts`',
     bound: 'mails of a payment and of an address',
-    test: 'test/e2e/mail.test.ts',
+    test: ACTS_TEST,
   },
   'GET /x402/{id}': {
     changes: 'that payment gets addresses; with an authorization that its account has signed, it is being paid',
     bound: 'one address for each token, one authorization at a time',
-    test: 'test/e2e/x402.test.ts',
+    test: ACTS_TEST,
   },
 } as const satisfies Record<string, Act>;
 
@@ -100,7 +100,7 @@ export const OTHER_ACTS = {
   'an order at a payment link': {
     changes: 'a new payment of that link',
     bound: 'orders of an address at a link',
-    test: 'test/e2e/payment-links.test.ts',
+    test: ACTS_TEST,
   },
   'dust to a deposit address': {
     changes: 'the money of that payment: it counts as a part, and is late money if no more comes',

@@ -44,10 +44,27 @@ export type Lie =
   | { readonly as: 'half' }
   /** A JSON-RPC error. */
   | { readonly as: 'error'; readonly code: number; readonly message: string; readonly isForwarded?: boolean }
-  /** Replaces the chain's result, which is undefined for an error; returning undefined keeps the right answer. */
-  | { readonly as: 'result'; readonly of: (call: RpcCall, truth: unknown) => unknown }
+  /**
+   * Replaces the chain's result, which is undefined for an error; returning undefined keeps the right answer, and an `RpcFault` is
+   * answered as an error. Calls of the methods in `withheld` never reach the chain.
+   */
+  | {
+      readonly as: 'result';
+      readonly of: (call: RpcCall, truth: unknown) => unknown;
+      readonly withheld?: readonly string[];
+    }
   /** A replica that has not seen the blocks above this one. */
   | { readonly as: 'stale'; readonly head: number };
+
+/** An error in place of a result. */
+export class RpcFault {
+  readonly code: number;
+  readonly message: string;
+  constructor(code: number, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
 
 interface ScriptedLie {
   readonly how: Lie;
@@ -125,9 +142,10 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
         );
       }
       case 'result': {
-        const truths = await ask(asked);
+        const truths = await ask(asked, how.withheld);
         const lies = truths.map(async (truth, at): Promise<Answer> => {
           const result = await how.of(asked[at] as RpcCall, truth.result);
+          if (result instanceof RpcFault) return { id: truth.id, error: { ...result } };
           return result === undefined ? truth : { id: truth.id, result };
         });
         return send(response, shape(parsed, await Promise.all(lies)));
@@ -143,8 +161,13 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
     }
   }
 
-  async function ask(asked: readonly RpcCall[]): Promise<Answer[]> {
-    return Promise.all(asked.map(async (call) => JSON.parse(await forward(JSON.stringify(call))) as Answer));
+  async function ask(asked: readonly RpcCall[], withheld: readonly string[] = []): Promise<Answer[]> {
+    return Promise.all(
+      asked.map(async (call): Promise<Answer> => {
+        if (withheld.includes(call.method)) return { id: call.id };
+        return JSON.parse(await forward(JSON.stringify(call)));
+      }),
+    );
   }
 
   const server = createServer((request, response) => {

@@ -24,7 +24,11 @@ export interface Sender {
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
-  broadcast(bytes: string): Promise<BroadcastOutcome>;
+  /**
+   * Sends the bytes to one endpoint. `isRepeated`: they were sent before, and are sent to every endpoint now, because an endpoint may
+   * accept a transaction and pass it on to nobody.
+   */
+  broadcast(bytes: string, how?: { readonly isRepeated: boolean }): Promise<BroadcastOutcome>;
   findTransaction(hash: string): Promise<TransactionState>;
   /** The next free nonce by mined transactions, according to one endpoint. Only for display: decisions need two endpoints. */
   minedNonce(signer: string): Promise<number>;
@@ -40,6 +44,8 @@ export interface Simulation {
   readonly as?: Sending;
   /** The state after this block instead of the newest block. */
   readonly atBlock?: number;
+  /** True to ask two endpoints. An item that one of them would carry out is reported as paid: a single one may refuse everything. */
+  readonly isDoubted?: boolean;
 }
 
 export interface Sending {

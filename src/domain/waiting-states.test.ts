@@ -3,7 +3,16 @@ import { describe, it } from 'node:test';
 import { limitOfWait, WAITING_STATES } from './waiting-states.ts';
 
 /** These waits end by the clock alone, or hold up nobody but the party that decides. */
-const WITHOUT_ALERT = ['payments.requires_action', 'lots.is_open', 'strays.unclaimed'];
+const WITHOUT_ALERT = [
+  'payments.requires_action',
+  'outgoing.fee_return',
+  'lots.is_open',
+  'strays.unclaimed',
+  'positions.is_stale',
+  'crypto_settlements.effective_at',
+  'merchant_logos.due_at',
+  'webhook_endpoints.replay_after',
+];
 
 describe('the states that wait', () => {
   it('raise an alert, or are named here', () => {

@@ -71,8 +71,13 @@ export const WAITING_STATES = {
       latest: 'an hour for each attempt; a freeze and the hourly limit put attempts off',
       alert: 'outgoing_stuck',
     },
+    fee_return: {
+      from: 'a refund that the account of its merchant has paid, if the operator returns fees',
+      out: 'enough float of the operator',
+      latest: 'the operator decides: it owes the fee, and other fees are returned meanwhile',
+    },
   },
-  // A flag, because a lot has no state.
+  // From here on, some rows wait by a flag: a column that is set while they wait.
   lots: {
     is_open: {
       from: 'a payment of a merchant without a destination; a payout or return that failed, or a refund that was vetoed',
@@ -133,6 +138,75 @@ export const WAITING_STATES = {
       alert: 'webhook_endpoint_disabled',
     },
   },
+  chain_events: {
+    decided_at: {
+      from: 'anybody who has a contract of ours report something; an endpoint that makes a report up',
+      out: 'a final block, if two endpoints show the report or two deny it; a reorganisation',
+      latest:
+        'the final depth; while endpoints contradict each other, until they agree, and others are decided meanwhile',
+      alert: 'endpoints_disagree',
+    },
+  },
+  movements: {
+    is_proved: {
+      from: 'anybody who sends money to a deposit address; an endpoint that makes a transfer up',
+      out: 'the balance of the address at a final block, or the receipt, from two endpoints; a reorganisation',
+      latest: 'the next looks at its address, the largest transfers first',
+      alert: 'endpoints_disagree',
+    },
+  },
+  deposit_places: {
+    is_stale: {
+      from: 'anybody who sends money to a deposit address',
+      out: 'a look at it in a final block that explains its balance',
+      latest: 'addresses take turns, 500 in a round; it is looked at again with the next block',
+      alert: 'deposit_differs',
+    },
+  },
+  positions: {
+    is_stale: {
+      from: 'a change of the movements or events of its payment',
+      out: 'the next round, which computes it',
+      latest: 'a round; one that cannot be computed goes behind the others, with an error in the log',
+    },
+  },
+  account_movements: {
+    lacking: {
+      from: 'the holder of a key of ours who sends money away without an order',
+      out: 'the operator, who brings the money back (`till float add`)',
+      latest: 'the operator decides; the asset is frozen while its cover lacks',
+      alert: 'money_left',
+    },
+  },
+  crypto_settlements: {
+    effective_at: {
+      from: 'a partner who changes a destination',
+      out: 'the end of its cooling-off period, or a veto',
+      latest: 'the cooling-off period (24 hours live)',
+    },
+  },
+  book_entries: {
+    sequence: {
+      from: 'every movement of money',
+      out: 'the job that chains the entries of a network',
+      latest: 'seconds',
+      alert: 'work_unled',
+    },
+  },
+  merchant_logos: {
+    due_at: {
+      from: 'a partner who names the logo of a merchant',
+      out: 'a copy of the picture, or the last attempt',
+      latest: 'three attempts, which take turns with those of other partners',
+    },
+  },
+  webhook_endpoints: {
+    replay_after: {
+      from: 'a partner who has the events since a time sent again',
+      out: 'the last of these events, or the end of the endpoint',
+      latest: 'replays take turns, a page at a time',
+    },
+  },
   mails: {
     pending: {
       from: 'an event that sends a mail; anybody with the id of a paid payment, for its receipt, within limits',
@@ -142,6 +216,21 @@ export const WAITING_STATES = {
     },
   },
 } as const satisfies Record<string, Record<string, WaitingState>>;
+
+/** The columns that are set while a row waits, of tables or rows without a state for it. */
+export const FLAGS = {
+  outgoing: ['fee_return'],
+  lots: ['is_open'],
+  chain_events: ['decided_at'],
+  movements: ['is_proved'],
+  deposit_places: ['is_stale'],
+  positions: ['is_stale'],
+  account_movements: ['lacking'],
+  crypto_settlements: ['effective_at'],
+  book_entries: ['sequence'],
+  merchant_logos: ['due_at'],
+  webhook_endpoints: ['replay_after'],
+} as const satisfies Partial<Record<keyof typeof WAITING_STATES, readonly string[]>>;
 
 /** The states that wait for nothing, by table: final states, and settings of people. */
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {

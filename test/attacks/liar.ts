@@ -1,7 +1,7 @@
-import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem';
+import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256 } from 'viem';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS, NONCE_SPACES } from '../../src/chains/evm/collector.ts';
 import type { FaultChain } from '../faults/fault-chain.ts';
-import type { RpcProxy } from '../rpc-proxy.ts';
+import { RpcFault, type RpcProxy } from '../rpc-proxy.ts';
 import type { RpcCall } from '../stale-view.ts';
 
 /** The answer of a compromised endpoint to a call, given the chain's answer. */
@@ -24,6 +24,41 @@ export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
       return changed;
     },
   });
+}
+
+/** Accepts every transaction, and passes none of them on. */
+export function swallowing(proxy: RpcProxy): void {
+  proxy.lie({
+    as: 'result',
+    of: ({ method, params }) =>
+      method === 'eth_sendRawTransaction' ? keccak256(String(params?.[0]) as Hex) : undefined,
+    withheld: ['eth_sendRawTransaction'],
+  });
+}
+
+/** The outcome of a batch whose first item is refused without a reason. */
+const FIRST_REFUSED = encodeAbiParameters([{ type: 'bytes' }], ['0x00000000']);
+
+/** Refuses the first item of every batch that is tried out. */
+export const refusingBatches: Answer = (call, truth) => (isTrial(call) ? FIRST_REFUSED : truth);
+
+/** Reports that the sender of every batch that is tried out has no coin. */
+export const denyingCoin: Answer = (call, truth) =>
+  isTrial(call) ? new RpcFault(-32_000, 'insufficient funds for gas * price + value') : truth;
+
+/** An answer of the Lens: a flag of one byte and a word, in hex. */
+const LENS_ANSWER = /(..)[0-9a-f]{64}/g;
+
+/** Reports zero for every balance, allowance and use that the Lens reads. */
+export const denyingFunds: Answer = ({ method, params }, truth) => {
+  const { to } = (params?.[0] ?? {}) as { to?: string };
+  if (method !== 'eth_call' || to !== undefined || typeof truth !== 'string') return truth;
+  return `0x${truth.slice(2).replace(LENS_ANSWER, `$1${'0'.repeat(64)}`)}`;
+};
+
+function isTrial({ method, params }: RpcCall): boolean {
+  const { to, from } = (params?.[0] ?? {}) as { to?: string; from?: string };
+  return method === 'eth_call' && from !== undefined && to?.toLowerCase() === COLLECTOR_ADDRESS.toLowerCase();
 }
 
 /** Hides events of these commitments, in lists of logs and in receipts. */

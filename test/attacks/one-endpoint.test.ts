@@ -7,7 +7,7 @@ import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
 import { WITHIN } from '../faults/shopper.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
-import { type Answer, lieWith } from './liar.ts';
+import { type Answer, denyingCoin, denyingFunds, lieWith, refusingBatches, swallowing } from './liar.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DEPTH = 3;
@@ -178,6 +178,42 @@ describe('the word of one endpoint of two', () => {
     await payment.confirm();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
+  });
+
+  it('simulation: an endpoint that refuses every item keeps none from being sent', async () => {
+    lieWith(liar, refusingBatches);
+    await isPaid();
+  });
+
+  it('simulation: an endpoint that finds the relayer without coin keeps no item from being sent', async () => {
+    lieWith(liar, denyingCoin);
+    await isPaid();
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
+  it('balance: an endpoint that denies the funds of every payer has no signature refused', async () => {
+    const payment = await scene.shopper.sign();
+    lieWith(liar, denyingFunds);
+    const { statusCode, body } = await payment.confirm();
+    assert.equal(statusCode, 200, body);
+    await scene.shopper.reaches(payment, 'succeeded');
+    await scene.shopper.isPaidOnce(payment);
+  });
+
+  it('options: an endpoint that denies all funds hides the options of its network alone', async () => {
+    const payment = await scene.shopper.create();
+    const account = `${scene.network}:${scene.chain.newPayer().address}`;
+    const listed = async () => (await scene.shopper.wallet.options(payment.id, [account])).json().options ?? [];
+    lieWith(liar, denyingFunds);
+    assert.deepEqual(await listed(), []);
+    assert.equal(await scene.shopper.status(payment), 'requires_action');
+    scene.answerTruthfully();
+    await until('they are back', async () => (await listed()).length > 0, WITHIN);
+  });
+
+  it('broadcast: transactions that one endpoint swallows are mined by another', async () => {
+    swallowing(liar);
+    await isPaid();
   });
 
   it('chain id: an endpoint of another chain is not asked', async () => {

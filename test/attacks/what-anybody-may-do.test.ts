@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { OPEN_ROUTES, OTHER_ACTS, openRoutes } from '../../scripts/security-tables.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
 import { type BooksScene, openBooksScene } from '../e2e/books-scene.ts';
 import {
@@ -32,7 +33,9 @@ async function others({ sql }: Pick<Database, 'sql'>, paymentId: string): Promis
       (select count(*)::int from freezes) as freezes, (select count(*)::int from alerts) as alerts,
       (select count(*)::int from outgoing) as outgoing, (select count(*)::int from sends) as sends,
       (select count(*)::int from payouts) as payouts, (select count(*)::int from refunds) as refunds,
-      (select count(*)::int from payer_failures) as failures, (select count(*)::int from mails) as mails`;
+      (select count(*)::int from payer_failures) as failures, (select count(*)::int from mails) as mails,
+      (select count(*)::int from sessions) as sessions, (select count(*)::int from passkeys) as passkeys,
+      (select count(*)::int from people) as people, (select count(*)::int from webhook_deliveries) as deliveries`;
   return row;
 }
 
@@ -69,6 +72,20 @@ describe('anybody, at the routes', () => {
 
   const funds = { [USDC]: 10n ** 9n, [ETH]: 10n ** 18n };
   const get = (url: string) => paying.gateway.app.inject({ url, headers: appHeaders });
+  /** From another address each time: the limits of an address must not be what bounds the act. */
+  const post = (url: string, payload: object = {}) => {
+    const remoteAddress = (index: number) => `198.51.${Math.floor(index / 250)}.${index % 250}`;
+    return (index: number) =>
+      paying.gateway.app.inject({
+        method: 'POST',
+        url,
+        payload,
+        headers: appHeaders,
+        remoteAddress: remoteAddress(index),
+      });
+  };
+  const refund = (paymentId: string) => `/v1/gateway/refund/${refundIdOf(paymentId, 1)}`;
+  const MADE_UP = { result: `0x${'ab'.repeat(64)}1b` };
 
   /** What a stranger does at a route, with a payment and the account of a payer who has not asked for it. */
   const ACTS: Readonly<Record<string, (id: string, victim: string) => (index: number) => Promise<unknown>>> = {
@@ -76,6 +93,13 @@ describe('anybody, at the routes', () => {
     'GET /versions': () => () => get('/versions'),
     'GET /ready': () => () => get('/ready'),
     'GET /.well-known/till-receipts.json': () => () => get('/.well-known/till-receipts.json'),
+    'POST /v1/sessions/challenge': () => post('/v1/sessions/challenge'),
+    'POST /v1/sessions': () => post('/v1/sessions', { link: 'made-up' }),
+    'GET /v1/gateway/refund/{id}': (id) => () => get(refund(id)),
+    'POST /v1/gateway/refund/{id}/actions': (id) => post(`${refund(id)}/actions`),
+    'POST /v1/gateway/refund/{id}/confirm': (id) => post(`${refund(id)}/confirm`, MADE_UP),
+    'POST /v1/gateway/payment/{id}/receipt-email': (id) =>
+      post(`/v1/gateway/payment/${id}/receipt-email`, { email: 'stranger@elsewhere.example' }),
     'GET /v1/gateway/payment/{id}': (id) => () => get(`/v1/gateway/payment/${id}`),
     'GET /v1/gateway/payment/{id}/status': (id) => () => get(`/v1/gateway/payment/${id}/status`),
     'POST /v1/gateway/payment/{id}/cancel': (id) => () => wallet.post(id, 'cancel', {}),
@@ -113,12 +137,40 @@ describe('anybody, at the routes', () => {
       assert.deepEqual([confirmed.statusCode, confirmed.json().status], [200, 'processing']);
     });
 
-  it('is in the list of acts above, or has a test of its own, for every route', () => {
-    const here = Object.entries(OPEN_ROUTES).flatMap(([route, { test }]) =>
-      test.endsWith('what-anybody-may-do.test.ts') || route === 'GET /x402/{id}' ? [route] : [],
-    );
-    assert.deepEqual(Object.keys(ACTS).sort(), here.sort());
+  it('is in the list of acts above for every route', () => {
+    assert.deepEqual(Object.keys(ACTS).sort(), Object.keys(OPEN_ROUTES).sort());
   });
+
+  it(`an order at a payment link, ${TIMES} times from one address: so many payments of that link, and nothing else`, async () => {
+    const made = await paying.gateway.call({
+      method: 'POST',
+      url: '/v1/payment-links',
+      headers: paying.shop.headers,
+      payload: { description: 'Flat white', amount: { unit: 'iso4217/USD', value: '500' } },
+    });
+    const { pathname } = new URL(made.json().paymentLink.url);
+    const other = await paying.created();
+    const count = async () => Number((await paying.gateway.db.sql`select count(*) from payments`)[0]?.count);
+    const [was, before] = [await count(), await othersThan(other)];
+    await repeat(() =>
+      paying.gateway.app.inject({
+        method: 'POST',
+        url: pathname,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: '',
+        remoteAddress: '203.0.113.77',
+      }),
+    );
+    assert.equal((await count()) - was, 30);
+    assert.deepEqual(await othersThan(other), before);
+    assert.equal((await paying.payment(other)).status, 'requires_action');
+  });
+
+  /** Everything that a new payment of somebody else may not change. */
+  async function othersThan(paymentId: string) {
+    const { payments: _, ...rest } = (await others(paying.gateway.db, paymentId)) as Record<string, unknown>;
+    return rest;
+  }
 });
 
 describe('anybody, on the chain', () => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import type { ChainEvent } from '../../src/chains/chain-reader.ts';
+import { RANGE } from '../../src/actions/watch/find-missed-event.ts';
+import type { ChainEvent, Witness } from '../../src/chains/chain-reader.ts';
 import { searchPlace } from '../../src/store/chain/deposit-places.ts';
 import { findDepositProgress, isPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
@@ -107,6 +108,31 @@ describe('the work of a watcher', () => {
       select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
     assert.deepEqual(left, { count: 4 }, 'the others still wait');
     assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('reads blocks once for all signatures whose nonces payers have used elsewhere', async () => {
+    scene = await openRefundScene({ witnesses: 2 });
+    const node = await scene.newNode();
+    await node.turn();
+    const accepted = await Promise.all(Array.from({ length: 6 }, () => scene.accept()));
+    for (const { item } of accepted) scene.control.useAuthorizationElsewhere(item);
+    scene.control.mine(3 * RANGE);
+    await node.relay();
+    await node.follow();
+    const read: string[] = [];
+    const { witnesses } = scene.chain.reader;
+    const counted = (witness: Witness): Witness => ({
+      ...witness,
+      events: (from, to) => {
+        read.push(`${from} ${to}`);
+        return witness.events(from, to);
+      },
+    });
+    Object.assign(scene.chain.reader, { witnesses: () => witnesses().map(counted) });
+    await node.watch();
+    for (const { id } of accepted) assert.equal(await scene.status(id), 'requires_action');
+    assert.ok(new Set(read).size > 2, read.join(', '));
+    assert.equal(read.length, 2 * new Set(read).size, `each range once from each endpoint: ${read.join(', ')}`);
   });
 
   it('applies the sweeps of thirty addresses by a stranger in two transactions', async () => {

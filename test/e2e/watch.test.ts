@@ -5,6 +5,7 @@ import { eventEntries } from '../../src/actions/oversight/event-entries.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { findMissedEvent, MOST_RANGES, RANGE } from '../../src/actions/watch/find-missed-event.ts';
+import { newRoundReads } from '../../src/actions/watch/watcher.ts';
 import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import type { Witness } from '../../src/chains/chain-reader.ts';
 import { findRefusedAttempt } from '../../src/store/chain/due-items.ts';
@@ -443,7 +444,7 @@ describe('the watcher', () => {
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
     await assert.rejects(
-      findMissedEvent({} as never, { chain, cursor, stored, lease, searches: new Map() }),
+      findMissedEvent({} as never, { chain, cursor, stored, lease, searches: new Map(), reads: newRoundReads() }),
       ChainUnavailableError,
     );
   });
@@ -475,7 +476,7 @@ describe('the watcher', () => {
     const rounds = [];
     for (let round = 0; round < 3; round += 1) {
       asked = 0;
-      const { isDone, isFound } = await findMissedEvent(scene, ask);
+      const { isDone, isFound } = await findMissedEvent(scene, { ...ask, reads: newRoundReads() });
       assert.equal(isFound, false);
       rounds.push([isDone, asked]);
     }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import { IS_LONG } from '../long.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR } from './refund-scene.ts';
 
+/** How often a stranger presents an authorization. */
+const TIMES = IS_LONG ? 1_000 : 20;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
 describe('an accepted x402 authorization', () => {
@@ -68,7 +71,7 @@ describe('an accepted x402 authorization', () => {
     const node = await open();
     const deposit = await scene.deposit();
     const { payer, signed, commitment } = await scene.authorize(deposit);
-    scene.control.authorizeAsStranger(signed);
+    for (let times = 0; times < TIMES; times += 1) scene.control.authorizeAsStranger(signed);
     scene.control.mine();
     await node.turn(8);
     await checkPaid(deposit.id, payer);
@@ -79,7 +82,7 @@ describe('an accepted x402 authorization', () => {
     const node = await open();
     const deposit = await scene.deposit();
     const { payer, signed } = await scene.authorize(deposit);
-    scene.control.relayAsStranger([signed]);
+    for (let times = 0; times < TIMES; times += 1) scene.control.relayAsStranger([signed]);
     scene.control.mine();
     await node.turn(8);
     await checkPaid(deposit.id, payer);

@@ -5,8 +5,10 @@ import { command } from '../../src/actions/command.ts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { shiftClock } from '../../src/runtime/shifted-clock.ts';
 import { listPlacesOf, putDepositCursor } from '../../src/store/chain/deposit-places.ts';
+import { findUnderWay } from '../../src/store/chain/due-items.ts';
 import { putMovements } from '../../src/store/chain/movements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
+import { IS_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import {
   BASE_SEPOLIA,
@@ -24,6 +26,9 @@ import { type X402Changes, x402Header } from './x402-header.ts';
 const AMOUNT = 10_000_000n;
 /** Requests are held for some of these. */
 const STEP_MS = 4_000;
+/** How often a stranger repeats an act. */
+const TIMES = IS_LONG ? 1_000 : 40;
+const AT_ONCE = IS_LONG ? 250 : 40;
 
 describe('GET /x402/{paymentId}', () => {
   let paying: PayingShop;
@@ -317,6 +322,24 @@ describe('GET /x402/{paymentId}', () => {
     assert.equal((await get(id)).statusCode, 503);
   }
 
+  /** The authorization is presented many times, and nothing is stored: the payment has its address, and no attempt. */
+  async function isUnmovedBy(id: string, text: string): Promise<void> {
+    for (let done = 0; done < TIMES; done += AT_ONCE) {
+      const answers = Promise.all(Array.from({ length: AT_ONCE }, () => pay(id, text)));
+      let isAnswered = false;
+      void answers.finally(() => {
+        isAnswered = true;
+      });
+      await until('all are answered', async () => {
+        if (!isAnswered) await paying.time.advance(STEP_MS);
+        return isAnswered;
+      });
+      assert.deepEqual(new Set((await answers).map(({ statusCode }) => statusCode)), new Set([402]));
+    }
+    assert.equal((await paying.payment(id)).status, 'requires_action');
+    assert.equal((await paying.items(id)).length, 1);
+  }
+
   it('takes no authorization whose nonce was used before, although somebody has sent dust', async () => {
     const id = await paying.created();
     const thief = newAgent(0n);
@@ -328,7 +351,7 @@ describe('GET /x402/{paymentId}', () => {
     control.mine();
     await readChain([{ commitment: deposit.commitment, sender: thief.address, amount: AMOUNT - 1n }]);
     assert.equal(await misfit(id, text, overdue(pay(id, text))), 'invalid_exact_evm_nonce_already_used');
-    assert.equal((await paying.items(id)).length, 1);
+    await isUnmovedBy(id, text);
   });
 
   it('takes no authorization of an account with code that another key has signed', async () => {
@@ -342,7 +365,12 @@ describe('GET /x402/{paymentId}', () => {
     control.mine();
     await readChain();
     assert.equal(await misfit(id, text, overdue(pay(id, text))), 'invalid_exact_evm_signature');
-    assert.equal((await paying.items(id)).length, 1);
+    await isUnmovedBy(id, text);
+    const account = `${SANDBOX}:${wallet.address}`;
+    const busy = (await findUnderWay(paying.gateway.db.sql, [account], new Date(paying.time.clock.nowMs()))).get(
+      account,
+    );
+    assert.equal(busy?.count ?? 0, 0, 'no place of the account is taken');
   });
 
   it('asks to pay beside dust, and not beside enough money', async () => {

@@ -43,8 +43,9 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
   'base fee': (_, random) => ({ baseFee: random.pick([15_000n * GWEI, 1n]) }),
   // The limits of gas are our own but for one network. The endpoint gives no answer that is within the bound.
   'gas for data': () => ({ silentForMs: 60_000 }),
-  'simulation, code, balance and allowance of a payer': (_, random) =>
-    random.pick([{ refuses: true }, { deniesFunds: true }]),
+  'answer to a broadcast': () => ({ swallows: true }),
+  'refusal of an item': () => ({ refuses: true }),
+  'code, balance and allowance of an account that asks for options': () => ({ deniesFunds: true }),
   // An endpoint of another chain is not asked.
   'chain id': () => ({ silentForMs: 60_000 }),
 };

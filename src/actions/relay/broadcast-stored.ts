@@ -6,12 +6,13 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
  * Broadcasts the stored bytes of a version. The answer does not decide about the payments in it: the transaction may have spread
- * despite an error, and is broadcast again until its nonce is mined.
+ * despite an error, and is broadcast again until its nonce is mined. `isRepeated`: the nonce was broadcast before, and every endpoint
+ * gets the bytes.
  */
 export async function broadcastStored(
   deps: RelayDeps,
   relayer: Relayer,
-  { nonce, hash }: { nonce: number; hash: string },
+  { nonce, hash, isRepeated }: { nonce: number; hash: string; isRepeated: boolean },
 ): Promise<void> {
   const { chain, id, memory, alarms } = relayer;
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
@@ -19,7 +20,7 @@ export async function broadcastStored(
   memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
   deps.world.crashPoint?.('relay.taken');
   try {
-    const outcome = await chain.sender.broadcast(bytes);
+    const outcome = await chain.sender.broadcast(bytes, { isRepeated });
     deps.world.crashPoint?.('relay.broadcast');
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);

@@ -49,7 +49,7 @@ export async function maintainSends(
   for (const step of steps) {
     if (step.do === 'fill' && !mayFill) continue;
     const hash = step.do === 'rebroadcast' ? hashes.get(step.nonce) : await signStep(deps, relayer, step, price);
-    if (hash !== undefined) await broadcastStored(deps, relayer, { nonce: step.nonce, hash });
+    if (hash !== undefined) await broadcastStored(deps, relayer, { nonce: step.nonce, hash, isRepeated: true });
   }
 }
 

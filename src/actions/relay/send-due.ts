@@ -150,7 +150,7 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
   deps.world.crashPoint?.('relay.stored');
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
-  await broadcastStored(deps, relayer, { nonce, hash: signed.hash });
+  await broadcastStored(deps, relayer, { nonce, hash: signed.hash, isRepeated: false });
   return 1;
 }
 
@@ -217,7 +217,7 @@ async function simulated(
   fees: Fees,
 ): Promise<readonly DueItem[]> {
   if (batch.length === 0) return [];
-  const reasons = await refusals(deps, relayer, batch, fees);
+  const reasons = await certainRefusals(deps, relayer, batch, fees);
   const refused = batch.flatMap((item, index) => {
     const refusal = reasons[index];
     if (refusal === undefined) return [];
@@ -232,12 +232,41 @@ async function simulated(
   return batch.filter((_, index) => reasons[index] === undefined);
 }
 
+/**
+ * The refusals of one endpoint, and of two for an item that was refused before. The first refusal may be due to the newest block,
+ * which a second endpoint may not have yet. Without the second one, an endpoint that refuses everything would stop the network.
+ */
+async function certainRefusals(
+  deps: RelayDeps,
+  relayer: Relayer,
+  batch: readonly DueItem[],
+  fees: Fees,
+): Promise<readonly (string | undefined)[]> {
+  const reasons = await refusals(deps, relayer, batch, { fees, isDoubted: false }).catch(unlessShort);
+  if (reasons?.some((reason, index) => reason !== undefined && (batch[index]?.attempts ?? 0) > 0) === false) {
+    return reasons;
+  }
+  const doubted = await refusals(deps, relayer, batch, { fees, isDoubted: true });
+  return batch.map(({ attempts }, index) =>
+    reasons === undefined || (reasons[index] !== undefined && attempts > 0) ? doubted[index] : reasons[index],
+  );
+}
+
+function unlessShort(error: unknown): undefined {
+  if (!(error instanceof SenderShortError)) throw error;
+}
+
+interface Trial {
+  readonly fees: Fees;
+  readonly isDoubted: boolean;
+}
+
 /** The refusal of each item; undefined if it would be paid. An item that makes the simulation fail is found by bisection. */
 async function refusals(
   deps: RelayDeps,
   relayer: Relayer,
   batch: readonly DueItem[],
-  fees: Fees,
+  trial: Trial,
 ): Promise<readonly (string | undefined)[]> {
   const [only] = batch;
   // Checking the first item suffices, because coin is always sent alone.
@@ -247,8 +276,9 @@ async function refusals(
     return batch.map(() => 'unknown');
   }
   try {
+    const { fees, isDoubted } = trial;
     const as = { from: relayer.signer.address, fees };
-    const outcomes = await relayer.chain.sender.simulate(batch.map(signedItemOf), { as });
+    const outcomes = await relayer.chain.sender.simulate(batch.map(signedItemOf), { as, isDoubted });
     return batch.map((_, index) => {
       const outcome = outcomes[index];
       return outcome?.is === 'paid' ? undefined : (outcome?.reason ?? 'unknown');
@@ -258,7 +288,7 @@ async function refusals(
     if (batch.length > 1) {
       const middle = Math.ceil(batch.length / 2);
       const halves = [batch.slice(0, middle), batch.slice(middle)];
-      const [left = [], right = []] = await Promise.all(halves.map((half) => refusals(deps, relayer, half, fees)));
+      const [left = [], right = []] = await Promise.all(halves.map((half) => refusals(deps, relayer, half, trial)));
       return [...left, ...right];
     }
     deps.log.error({ ...relayer.id, commitment: only?.commitment, err: error }, 'an item cannot be simulated');

@@ -8,7 +8,7 @@ import type { CommandDeps } from '../command.ts';
 import { askBlock, askEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { storedEvent } from './read-events.ts';
-import type { Search } from './watcher.ts';
+import type { RoundReads, Search } from './watcher.ts';
 
 export const RANGE = 500;
 /**
@@ -31,6 +31,7 @@ interface MissedEventInput {
   readonly lease: Lease;
   /** Searches by commitment and type. Blocks that were read in one round are not read again in the next. */
   readonly searches: Map<string, Search>;
+  readonly reads: RoundReads;
   /** Sweeps are the events of a deposit address. */
   readonly type?: 'paid' | 'swept';
 }
@@ -50,7 +51,7 @@ interface Found {
  */
 export async function findMissedEvent(
   deps: CommandDeps,
-  { chain, cursor, stored, lease, searches, type = 'paid' }: MissedEventInput,
+  { chain, cursor, stored, lease, searches, reads, type = 'paid' }: MissedEventInput,
 ): Promise<Found> {
   const { network, commitment, acceptedAt } = stored;
   const key = `${type} ${commitment}`;
@@ -60,11 +61,12 @@ export async function findMissedEvent(
   const start =
     known !== undefined && known.next <= cursor.finalNumber + 1
       ? known
-      : await firstBlockAfter(chain.reader, earliestMs, cursor.blockNumber);
+      : await firstRangeAfter(chain.reader, reads, earliestMs, cursor.blockNumber);
   const last = Math.min(cursor.blockNumber, start.next + MOST_RANGES * RANGE - 1);
   let isAlone = start.isAlone;
   for (let from = start.next; from <= last; from += RANGE) {
-    const reported = await askEvents(chain.reader, from, Math.min(from + RANGE - 1, last));
+    const to = Math.min(from + RANGE - 1, last);
+    const reported = await shared(reads.events, `${network} ${from} ${to}`, () => askEvents(chain.reader, from, to));
     isAlone ||= reported.isAlone;
     const missed = reported.events.filter((event) => event.commitment === commitment && event.type === type);
     if (missed.length === 0) continue;
@@ -84,17 +86,32 @@ function remember(searches: Map<string, Search>, key: string, search: Search): v
   searches.set(key, search);
 }
 
-/** Uses bisection, because the block time is not constant. */
-async function firstBlockAfter(reader: ChainReader, atMs: number, highest: number): Promise<Search> {
+/**
+ * The range of the first block after that time. Uses bisection, because the block time is not constant. Searches begin at the bounds
+ * of ranges, so that they read the same ones.
+ */
+async function firstRangeAfter(
+  reader: ChainReader,
+  { blocks }: RoundReads,
+  atMs: number,
+  highest: number,
+): Promise<Search> {
+  const { chainId } = reader.network;
   let low = 0;
   let high = highest;
   let isAlone = false;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const reported = await askBlock(reader, middle);
+    const reported = await shared(blocks, `${chainId} ${middle}`, () => askBlock(reader, middle));
     isAlone ||= reported.isAlone;
     if (reported.block.timestampS * 1000 >= atMs) high = middle;
     else low = middle + 1;
   }
-  return { next: low, isAlone };
+  return { next: low - (low % RANGE), isAlone };
+}
+
+function shared<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const asked = known.get(key) ?? ask();
+  known.set(key, asked);
+  return asked;
 }

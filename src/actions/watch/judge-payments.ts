@@ -153,7 +153,8 @@ async function isSweptUnseen(
   for (const stored of items.filter(isPayee)) {
     const view = views.get(stored.network);
     if (view === undefined) return true;
-    const ask = { ...view, stored, lease, searches: memory.searches, type: 'swept' } as const;
+    const { searches, reads } = memory;
+    const ask = { ...view, stored, lease, searches, reads, type: 'swept' } as const;
     const { isNew, isAlone, isDone } = await findMissedEvent(deps, ask);
     const isInTime = deps.world.clock.nowMs() < stored.paymentExpiresAt.getTime();
     if (isNew || !isDone || (isAlone && isInTime)) return true;
@@ -224,7 +225,8 @@ export async function fateOfItem(
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed && !isAuthorized(item.method)) {
     const { lease, memory } = watcher;
-    const search = await findMissedEvent(deps, { chain, cursor, stored, lease, searches: memory.searches });
+    const { searches, reads } = memory;
+    const search = await findMissedEvent(deps, { chain, cursor, stored, lease, searches, reads });
     if (!search.isDone) return { is: 'unclear' };
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;

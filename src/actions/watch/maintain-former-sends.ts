@@ -27,7 +27,7 @@ export async function maintainFormerSends(deps: WatchDeps, { chain, network, lea
     const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
     if (bytes === undefined) continue;
     try {
-      const outcome = await chain.sender.broadcast(bytes);
+      const outcome = await chain.sender.broadcast(bytes, { isRepeated: true });
       deps.log.debug({ network, hash, outcome }, 'broadcast for a former relayer');
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error;

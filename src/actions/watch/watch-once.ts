@@ -12,7 +12,7 @@ import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { maintainFormerSends } from './maintain-former-sends.ts';
 import { noticeCoin } from './notice-coin.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
+import { mostPerRound, newRoundReads, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** The interval of checks that depend on time alone while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
@@ -60,6 +60,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
 /** Judges attempts whose time is over. Needs blocks without a gap: the final block is never above the cursor, even after days offline. */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('endings');
+  watcher.memory.reads = newRoundReads();
   const { payments: judged } = watcher.memory.turns;
   const ask = { finalAt: new Date(view.finalAtMs), limit: mostPerRound(deps) };
   const now = new Date(deps.world.clock.nowMs());
@@ -73,6 +74,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
     payments.map(({ id }) => id),
   );
   await judgeOutgoing(deps, watcher, ask);
+  watcher.memory.reads = newRoundReads();
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */

@@ -7,6 +7,7 @@ import type { EventTurn } from '../../store/chain/chain-events.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
+import type { ReportedBlock, ReportedEvents } from '../evidence.ts';
 import type { LeaseDeps } from '../lease.ts';
 import type { PaymentMover } from '../paying/payment-mover.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
@@ -75,6 +76,8 @@ export interface WatchMemory {
   readonly askAgainAtMs: Map<string, number>;
   /** Searches for events that were missing in every list of logs. */
   readonly searches: Map<string, Search>;
+  /** The blocks that the searches of this round have read. */
+  reads: RoundReads;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The watched deposit addresses. Every row up to `settledNumber` is committed and loaded. */
@@ -102,6 +105,19 @@ export interface Search {
   readonly isAlone: boolean;
 }
 
+/**
+ * The blocks that were read in a round. Its searches share them: a payer who uses the nonces of many signatures elsewhere causes a
+ * search for each, and all of them read the same blocks.
+ */
+export interface RoundReads {
+  readonly events: Map<string, Promise<ReportedEvents>>;
+  readonly blocks: Map<string, Promise<ReportedBlock>>;
+}
+
+export function newRoundReads(): RoundReads {
+  return { events: new Map(), blocks: new Map() };
+}
+
 export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits' | 'sends' | 'outgoing';
 
 export function newWatchMemory(): WatchMemory {
@@ -116,6 +132,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     searches: new Map(),
+    reads: newRoundReads(),
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
     turns: { payments: new Map(), outgoing: '', event: undefined, claims: 0 },

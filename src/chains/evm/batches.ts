@@ -27,7 +27,7 @@ import {
   sweepGasLimit,
 } from './deposits.ts';
 import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
-import type { EvmContext } from './evm-context.ts';
+import { askingOnly, type EvmContext } from './evm-context.ts';
 import { authorizationOf, collectorItem, depositTerms } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
@@ -54,7 +54,26 @@ export function maxBatchItems({ method }: Item): number {
 export async function simulate(
   context: EvmContext,
   batch: readonly SignedItem[],
-  { as, atBlock }: Simulation = {},
+  { isDoubted = false, ...how }: Simulation = {},
+): Promise<readonly ItemOutcome[]> {
+  const [first, second] = context.rpc.inOrder();
+  if (!isDoubted || first === undefined || second === undefined) return simulateOnce(context, batch, how);
+  const reports = await Promise.allSettled(
+    [first, second].map((endpoint) => simulateOnce(askingOnly(context, endpoint), batch, how)),
+  );
+  const answers = reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
+  const [failure] = reports.flatMap((report) => (report.status === 'rejected' ? [report.reason] : []));
+  if (answers.length === 0) throw failure;
+  return batch.map((_, index) => {
+    const outcomes = answers.flatMap((answer) => answer[index] ?? []);
+    return outcomes.find(({ is }) => is === 'paid') ?? outcomes[0] ?? { is: 'refused', reason: 'unknown' };
+  });
+}
+
+async function simulateOnce(
+  context: EvmContext,
+  batch: readonly SignedItem[],
+  { as, atBlock }: Omit<Simulation, 'isDoubted'>,
 ): Promise<readonly ItemOutcome[]> {
   const { rpc } = context;
   const own = ownPayment(batch);

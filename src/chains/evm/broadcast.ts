@@ -1,6 +1,8 @@
 import { keccak256 } from 'viem';
+import { unlessUnavailable } from '../chain-errors.ts';
 import type { BroadcastOutcome } from '../sender.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
+import type { Rpc } from './rpc.ts';
 import { type Hex, readHash } from './rpc-values.ts';
 
 const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/;
@@ -31,6 +33,23 @@ const ERROR_TEXTS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   ],
   [SHORT, 'short_balance'],
 ];
+
+/** The answers of several endpoints to the same bytes, the most favourable first: one endpoint with the transaction suffices. */
+const BY_WORTH: readonly BroadcastOutcome[] = [
+  'accepted',
+  'known',
+  'underpriced',
+  'nonce_too_high',
+  'nonce_too_low',
+  'short_balance',
+];
+
+/** Sends the bytes to every endpoint that can be asked. Without an answer, to one after the other, in several rounds. */
+export async function broadcastToAll(rpc: Rpc, bytes: string): Promise<BroadcastOutcome> {
+  const asked = broadcastCall(bytes);
+  const answers = await Promise.all(rpc.endpoints.map((endpoint) => unlessUnavailable(rpc.callOne(endpoint, asked))));
+  return BY_WORTH.find((outcome) => answers.includes(outcome)) ?? rpc.call(asked);
+}
 
 /** The same bytes are one transaction. They may be sent any number of times, to any endpoint. */
 export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {

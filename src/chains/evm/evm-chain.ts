@@ -8,7 +8,7 @@ import type { PayerSide } from '../payer-side.ts';
 import type { Sender } from '../sender.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall } from './blocks.ts';
-import { broadcastCall } from './broadcast.ts';
+import { broadcastCall, broadcastToAll } from './broadcast.ts';
 import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
@@ -113,7 +113,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     raiseFees,
     signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
     signNothing: (signer, slot) => signNothing(context, signer, slot),
-    broadcast: async (bytes) => rpc.call(broadcastCall(bytes)),
+    broadcast: async (bytes, how) => (how?.isRepeated ? broadcastToAll(rpc, bytes) : rpc.call(broadcastCall(bytes))),
     findTransaction: (hash) => findTransaction(context, hash),
   };
 

@@ -1,7 +1,9 @@
 import type { World } from '../../runtime/world.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { KnownAsset, Network, PayTerms } from '../network.ts';
+import type { Endpoint } from './endpoint.ts';
 import { tokenOf } from './item-terms.ts';
+import type { RpcCall } from './json-rpc.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
@@ -61,6 +63,12 @@ export function createEvmContext(
       return terms;
     },
   };
+}
+
+/** The same network, asked at this endpoint alone. */
+export function askingOnly(context: EvmContext, endpoint: Endpoint): EvmContext {
+  const rpc = { ...context.rpc, call: <T>(call: RpcCall<T>) => context.rpc.callOne(endpoint, call) };
+  return { ...context, rpc, lens: createLens({ world: context.world, rpc }) };
 }
 
 function domainOf(pay: PayTerms, chainId: number, token: Hex): Buffer | undefined {

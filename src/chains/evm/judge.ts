@@ -1,10 +1,10 @@
 import { type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
-import { ChainUnavailableError, SenderShortError } from '../chain-errors.ts';
+import { ChainUnavailableError, SenderShortError, unlessUnavailable } from '../chain-errors.ts';
 import type { Verdict } from '../payer-side.ts';
 import type { ItemOutcome } from '../sender.ts';
 import { simulate } from './batches.ts';
 import { ethCall, unlessFaulty } from './eth-call.ts';
-import type { AssetTerms, EvmContext } from './evm-context.ts';
+import { type AssetTerms, askingOnly, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { depositAddressOf } from './item-terms.ts';
 import type { RpcError } from './json-rpc.ts';
@@ -24,7 +24,27 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
   const verdict = await unlessFaulty(judgeByChain(context, ask));
   // The token was fine when its option was made, so a nonsense answer of the endpoint is as likely as a broken token.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
-  return verdict;
+  return DOUBTED.has(verdict.is) ? ((await otherVerdict(context, ask)) ?? verdict) : verdict;
+}
+
+/** Findings about the state of the chain. A single endpoint may refuse every payer. */
+const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
+  'used',
+  'short_balance',
+  'short_allowance',
+  'refused',
+]);
+
+/** A good verdict of one of two endpoints, each asked for itself. */
+async function otherVerdict(context: EvmContext, ask: Judgement): Promise<Verdict | undefined> {
+  const [first, second] = context.rpc.inOrder();
+  if (first === undefined || second === undefined) return undefined;
+  const verdicts = await Promise.all(
+    [first, second].map((endpoint) =>
+      unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask))),
+    ),
+  );
+  return verdicts.find((verdict) => verdict?.is === 'good');
 }
 
 interface Judgement {

@@ -44,6 +44,12 @@ function createPort(core: Core): Chain {
   /** The endpoint that answers when a single endpoint is asked. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
   const asSpoken = (sent: SentTransaction) => ({ ...sent, coinSpent: sent.coinSpent + speaker().addsToCosts });
+  /** True if the first two endpoints refuse every item. A silent one has no say beside another. */
+  const bothRefuse = () => {
+    const asked = [speaker(), ...inOrder(core.testimonies).slice(1, 2)];
+    const answering = asked.filter(({ silentForMs }) => silentForMs === undefined);
+    return (answering.length > 0 ? answering : asked).every(({ refuses }) => refuses);
+  };
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
   /** The ledger after that block. Throws `ChainUnavailableError` for a block that does not exist yet. */
@@ -156,7 +162,7 @@ function createPort(core: Core): Chain {
     judge: (item, signature) =>
       ask('judge', () => {
         const verdict = judge(ledgerNow(), core, item, signature);
-        return speaker().refuses && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
+        return bothRefuse() && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
       }),
     isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
   };
@@ -166,7 +172,7 @@ function createPort(core: Core): Chain {
     simulate: (batch, how = {}) =>
       ask('simulate', () => {
         const outcomes = simulate(ledgerAt(how.atBlock), batch);
-        return speaker().refuses ? outcomes.map(() => UNKNOWN) : outcomes;
+        return (how.isDoubted ? bothRefuse() : speaker().refuses) ? outcomes.map(() => UNKNOWN) : outcomes;
       }),
     signItem: rules.signItem,
     maxBatchItems,
@@ -179,7 +185,11 @@ function createPort(core: Core): Chain {
     raiseFees,
     signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
     signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
-    broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),
+    broadcast: (bytes, how) =>
+      ask('broadcast', () => {
+        const asked = [speaker(), ...(how?.isRepeated ? core.testimonies : [])];
+        return asked.every(({ swallows }) => swallows) ? 'accepted' : broadcast(core, bytes);
+      }),
     findTransaction: (hash) =>
       ask('findTransaction', (): TransactionState => {
         const block = blocks.holding(hash);

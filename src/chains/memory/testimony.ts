@@ -28,6 +28,8 @@ export interface TestimonyLies {
   addsToCosts: bigint;
   /** True if every simulation is reported as refused. */
   refuses: boolean;
+  /** True if the endpoint accepts every transaction and passes none of them on. */
+  swallows: boolean;
   /** True if the endpoint reports that no payer has a balance or an allowance. */
   deniesFunds: boolean;
   /** The reported tip and base fee. Undefined for the true ones. */
@@ -56,6 +58,7 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   addsToTimesS: 0,
   addsToCosts: 0n,
   refuses: false,
+  swallows: false,
   deniesFunds: false,
   tip: undefined,
   baseFee: undefined,
