@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { raiseAlert } from '../../src/actions/alerts.ts';
 import { createWorkCheck } from '../../src/actions/oversight/check-work.ts';
 import type { Chains } from '../../src/chains/chains.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { startTestGateway } from '../gateway.ts';
+import { openRefundScene } from './refund-scene.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
@@ -14,7 +16,8 @@ describe('a network that was taken out of the settings', () => {
   beforeEach(async () => {
     scene = await openRelayScene();
   });
-  afterEach(() => scene.close());
+  const others: { close(): Promise<void> }[] = [];
+  afterEach(() => Promise.all([scene, ...others.splice(0)].map((each) => each.close())));
 
   const isMissing = async () => (await scene.alerts()).includes(`network_missing ${scene.network}`);
 
@@ -39,6 +42,33 @@ describe('a network that was taken out of the settings', () => {
     assert.ok(!(await isMissing()));
     assert.ok(!(await remarks()).join().includes('is not configured, and has open work'));
     await gateway.stop();
+  });
+
+  it('is named while it has money of merchants, or refunds of it wait', async () => {
+    const refunds = await openRefundScene();
+    others.push(refunds);
+    const node = await refunds.newNode();
+    const check = createWorkCheck({ ...refunds, chains: NO_CHAINS });
+    const named = async () => {
+      await check();
+      return (await refunds.alertText('network_missing')) ?? '';
+    };
+    const { id } = await refunds.paid(node);
+    await refunds.live(node);
+    assert.equal(await named(), '');
+    await refunds.request(id);
+    assert.match(await named(), /open work: refunds or returns that wait\./);
+    await refunds.fill(node, OPERATOR_FLOAT, 1_000n);
+    await refunds.fill(node, refunds.merchantId, 1_000n);
+    await refunds.live(node, 4);
+    assert.equal((await refunds.refund(id)).state, 'refunded');
+    assert.equal(await named(), '');
+    await refunds.paid(node, { isHeld: true });
+    await refunds.live(node);
+    assert.match(await named(), /open work: money of merchants\./);
+    await refunds.register(refunds.payers.newAccount());
+    await refunds.live(node, 4);
+    assert.equal(await named(), '');
   });
 
   it('has its alerts, and those of its relayers, cleared when nobody sees them any more', async () => {

@@ -794,6 +794,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'has its alerts, and those of its relayers, cleared when nobody sees them any more',
   },
   {
+    name: 'a removed network with money of merchants raises nothing',
+    file: 'src/store/money/open-networks.ts',
+    from: 'hasItems || hasSends || hasOutgoing || hasRequests || hasMoney,',
+    to: 'hasItems || hasSends || hasOutgoing || (hasRequests && hasMoney),',
+    test: 'test/e2e/removed-network.test.ts',
+    title: 'is named while it has money of merchants, or refunds of it wait',
+  },
+  {
     name: 'former relayers are not listed',
     file: 'src/actions/relay/list-relayers.ts',
     from: '...former.map(({ network, signer }) => {',

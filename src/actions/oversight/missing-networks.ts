@@ -12,11 +12,13 @@ export interface MissingNetwork {
 export async function findMissingNetworks(db: Reader, registry: Registry, chains: Chains): Promise<MissingNetwork[]> {
   const served = chains.list().map(({ chain }) => chain.network.chainId);
   const open = await findOpenNetworks(db, served);
-  return open.map(({ network, hasItems, hasSends, hasOutgoing }) => {
+  return open.map(({ network, hasItems, hasSends, hasOutgoing, hasRequests, hasMoney }) => {
     const work = [
       hasItems ? ['payments'] : [],
       hasSends ? ['transactions that are not mined'] : [],
       hasOutgoing ? ['payouts, refunds or returns'] : [],
+      hasRequests ? ['refunds or returns that wait'] : [],
+      hasMoney ? ['money of merchants'] : [],
     ].flat();
     const name = registry.network(network)?.name ?? network;
     return {
