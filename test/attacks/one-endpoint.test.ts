@@ -188,7 +188,7 @@ describe('the word of one endpoint of two', () => {
   it('simulation: an endpoint that finds the relayer without coin keeps no item from being sent', async () => {
     lieWith(liar, denyingCoin);
     await isPaid();
-    assert.deepEqual(await scene.alerts(), []);
+    assert.ok(!(await scene.alerts()).some((alert) => alert.startsWith('relayer_out_of_funds')));
   });
 
   it('balance: an endpoint that denies the funds of every payer has no signature refused', async () => {
