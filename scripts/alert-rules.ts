@@ -93,6 +93,14 @@ export const ALERT_RULES: readonly AlertRule[] = [
     action: 'Look for slow statements with `till doctor`; then raise DATABASE_POOL_SIZE.',
   },
   {
+    alert: 'TillReplicaUnused',
+    expr: 'max by (instance) (till_read_replica_up) == 0',
+    lasts: '10m',
+    severity: 'ticket',
+    summary: 'The read replica of {{ $labels.instance }} answers no lists',
+    action: 'Run `till doctor`, which says why. The primary answers lists meanwhile.',
+  },
+  {
     alert: 'TillDatabaseFails',
     expr: 'sum by (instance, kind) (rate(till_database_errors_total{kind=~"unavailable|other"}[5m])) > 0',
     lasts: '5m',

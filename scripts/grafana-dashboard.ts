@@ -6,7 +6,7 @@ const ROWS: readonly (readonly [title: string, prefixes: readonly string[]])[] =
   ['Requests', ['till_http', 'till_idempotent']],
   ['Networks', ['till_chain', 'till_endpoint', 'till_reorg', 'till_sends', 'till_relayed']],
   ['Webhooks and mail', ['till_webhook', 'till_mails']],
-  ['Database and jobs', ['till_database', 'till_job']],
+  ['Database and jobs', ['till_database', 'till_read_replica', 'till_list_reads', 'till_job']],
 ];
 
 const WIDTH = 12;

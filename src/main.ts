@@ -195,7 +195,7 @@ async function startParts(
     tracing: ownWorld.tracing,
   });
   onStop(() => database.close());
-  const { db, listDb, clockOffMs } = database;
+  const { db, listDb, replica, clockOffMs } = database;
   const { registry, memory } = await openRecords({ db, registry: given.registry });
   const config = { ...given, registry };
   // From here on the clock follows the database's clock. A sandbox has its own, movable time.
@@ -205,7 +205,7 @@ async function startParts(
   const world: World = { ...realWorld, clock: time?.clock ?? realWorld.clock };
 
   const secrets = await openSecrets({ config, world });
-  const base = { config, registry, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
+  const base = { config, registry, world, log, db, listDb, replica, secrets, rowKeys: rowKeysOf(secrets) };
   const records = createRecordMemory(base, memory);
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks({ ...base, records }, { networks, ownChain: await ownChain });

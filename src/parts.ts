@@ -30,6 +30,7 @@ import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
 import { createCountLimit, LINK_ORDERS, MAILED_RECEIPTS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
 import { createListReads } from './http/entry/list-reads.ts';
+import { createReplicaReads } from './http/entry/replica-reads.ts';
 import { createSurveyLimit } from './http/entry/survey-limit.ts';
 import { createTurns } from './http/entry/turns.ts';
 import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
@@ -62,6 +63,7 @@ import { findPayments, glanceAtPayments } from './store/payments/payments.ts';
 import { findSessionHolders, recordSessionUses, type SessionHolder } from './store/people/sessions.ts';
 import type { Database } from './store/plumbing/database.ts';
 import { createFreshCache } from './store/plumbing/fresh-cache.ts';
+import type { Replica } from './store/plumbing/replica.ts';
 
 export interface PartsInput {
   readonly config: Config;
@@ -70,6 +72,8 @@ export interface PartsInput {
   readonly db: Database;
   /** A separate connection pool for lists and searches, so that they cannot use up the connections of payments. */
   readonly listDb: Pick<Database, 'sql' | 'load'>;
+  /** Answers some lists in place of the primary. */
+  readonly replica?: Pick<Replica, 'read' | 'state' | 'load'> | undefined;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
   /** What the database remembers of networks and assets. */
@@ -120,6 +124,7 @@ export async function createParts(input: PartsInput) {
     ...createSendingTerms(base),
     metrics,
     standing: createRecordStanding(),
+    notesWal: base.config.readDatabaseUrl !== undefined,
     feed,
     press,
     examine: shareExamination({ clock: unshiftedWorld(base.world).clock, examine }),
@@ -201,7 +206,7 @@ function createDerivedKeys({ secrets }: Base) {
 
 /** The entry of requests: limits, turns, held requests and the drain before a stop. */
 function createEntry(
-  { config, world, listDb }: Base,
+  { config, world, listDb, replica }: Base,
   { metrics, feed }: { readonly metrics: Metrics; readonly feed: EventFeed },
 ) {
   const steady = unshiftedWorld(world);
@@ -213,6 +218,7 @@ function createEntry(
     feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   }
   const longPolls = createLongPolls(world, feed);
+  const replicaReads = replica && createReplicaReads({ listDb, replica, metrics });
   return {
     turns,
     paymentWork,
@@ -225,7 +231,7 @@ function createEntry(
       onRefusal,
     }),
     lists: createListReads(
-      { listDb, clock: steady.clock, turns },
+      { listDb, replicaReads, clock: steady.clock, turns },
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
     surveyLimit: createSurveyLimit(steady.clock, {

@@ -62,7 +62,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     machineClock: ownWorld.clock,
     tracing: ownWorld.tracing,
   });
-  const { db, listDb, clockOffMs } = database;
+  const { db, listDb, replica, clockOffMs } = database;
   const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
   const time = input.isOnSandboxTime
     ? await followSandboxTime({ db, registry: config.registry, log, world: realWorld })
@@ -78,6 +78,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     log,
     db,
     listDb,
+    replica,
     secrets: createSecrets([input.masterSecret ?? TEST_SECRET]),
   };
   const receiptKey = await openReceiptKey(base);

@@ -26,7 +26,7 @@ export interface Server {
   signal(name: NodeJS.Signals): Promise<void>;
 }
 
-/** A primary and its synchronous standby. */
+/** A primary and its standby. */
 export interface ReplicatedPostgres {
   /** Names both hosts. */
   readonly url: string;
@@ -36,7 +36,8 @@ export interface ReplicatedPostgres {
   stop(): Promise<void>;
 }
 
-export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+/** The standby is synchronous: a commit waits until it is written there. An asynchronous one stops nobody when it stops. */
+export async function startReplicatedPostgres({ isSynchronous = true } = {}): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'till-replicated-'));
   const started: Started[] = [];
   const stop = async () => {
@@ -44,7 +45,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return { ...(await startBoth(folder, started)), stop };
+    return { ...(await startBoth(folder, started, isSynchronous)), stop };
   } catch (error) {
     await stop();
     throw error;
@@ -82,7 +83,11 @@ interface Started {
   end(): Promise<void>;
 }
 
-async function startBoth(folder: string, started: Started[]): Promise<Omit<ReplicatedPostgres, 'stop'>> {
+async function startBoth(
+  folder: string,
+  started: Started[],
+  isSynchronous: boolean,
+): Promise<Omit<ReplicatedPostgres, 'stop'>> {
   const place = await openPlace(folder);
   await runTool(place, 'initdb', ['-D', join(folder, 'primary'), '-U', 'till', '--auth=trust', '--no-sync']);
   const primary = await startServer(place, 'primary');
@@ -94,10 +99,13 @@ async function startBoth(folder: string, started: Started[]): Promise<Omit<Repli
   const standby = await startServer(place, 'standby');
   started.push(standby);
   await withConnection(primary.url, async (sql) => {
-    await sql.unsafe("alter system set synchronous_standby_names = '*'");
-    await sql`select pg_reload_conf()`;
-    await until('the standby is synchronous', async () => {
-      const rows = await sql`select from pg_stat_replication where sync_state = 'sync'`;
+    if (isSynchronous) {
+      await sql.unsafe("alter system set synchronous_standby_names = '*'");
+      await sql`select pg_reload_conf()`;
+    }
+    await until('the standby follows', async () => {
+      const rows = await sql`
+        select from pg_stat_replication where sync_state = ${isSynchronous ? 'sync' : 'async'} and state = 'streaming'`;
       return rows.length === 1;
     });
   });

@@ -7,9 +7,15 @@ const MAX_BATCHES = 500;
 
 export const PLACING_LEASE = 'events';
 
+export interface PlaceDeps extends CommandDeps {
+  /** True if lists may be read from a replica. */
+  readonly notesWal?: boolean;
+}
+
 /** Gives positions to committed events, and announces them. Returns true if there are more. */
-export async function placeOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
-  const placed = await commandOfOne(deps, () => placeEvents(lease, MAX_BATCHES));
+export async function placeOnce(deps: PlaceDeps, lease: Lease): Promise<boolean> {
+  const { notesWal } = deps;
+  const placed = await commandOfOne(deps, () => placeEvents(lease, { limit: MAX_BATCHES, notesWal }));
   if (placed > 0) deps.world.crashPoint?.('events.placed');
   return placed === MAX_BATCHES;
 }

@@ -25,6 +25,7 @@ import { describeChanges, readStartConfig } from '../settings/read-config.ts';
 import { ROLES } from '../settings/roles.ts';
 import { secretValues } from '../settings/secret-values.ts';
 import { encryptedHosts, readDatabaseCertificate } from '../store/plumbing/database-certificate.ts';
+import { findStandby } from '../store/plumbing/replica.ts';
 import { knownNetworks, withKnownChains } from './chains.ts';
 import { type Context, findServer, openForReading } from './connect.ts';
 
@@ -76,6 +77,7 @@ async function depsOf(
   return {
     world,
     openDatabase: () => open(url),
+    replica: replicaOf(context),
     strike,
     program: programFacts(),
     settings: settingsFacts(context, problem),
@@ -96,6 +98,12 @@ async function open(url: string | undefined) {
     throw new Error('DATABASE_URL is not set, and no gateway with a PostgreSQL of its own runs here');
   }
   return openForReading(url, 'till-doctor');
+}
+
+function replicaOf({ config }: Examining): ExamineDeps['replica'] {
+  const { readDatabaseUrl: url, readMaxLagMs: maxLagMs } = config;
+  if (url === undefined) return null;
+  return { maxLagMs, open: async () => openForReading((await findStandby(url)).url, 'till-doctor') };
 }
 
 async function configuredEndpoints(context: Examining): Promise<ConfiguredNetwork[]> {
@@ -154,8 +162,8 @@ export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl:
   return [{ what: 'PUBLIC_URL', read: () => readServerCertificate(world.timers, ask) }];
 }
 
-function certificatesOfDatabase({ world }: Examining, url: string | undefined): ExamineDeps['certificates'] {
-  const hosts = url === undefined ? [] : encryptedHosts(url);
+function certificatesOfDatabase({ config, world }: Examining, url: string | undefined): ExamineDeps['certificates'] {
+  const hosts = [url, config.readDatabaseUrl].flatMap((each) => (each === undefined ? [] : encryptedHosts(each)));
   return hosts.map((host) => ({
     what: `the database (${host.host}:${host.port})`,
     read: () => readDatabaseCertificate(world.timers, host, CERTIFICATE_MS),

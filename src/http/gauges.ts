@@ -6,11 +6,14 @@ import { countOpenMails } from '../store/mail/mails.ts';
 import { countPayments } from '../store/payments/payment-stats.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import type { Database } from '../store/plumbing/database.ts';
+import type { PoolLoad } from '../store/plumbing/pool.ts';
+import type { Replica } from '../store/plumbing/replica.ts';
 import type { HttpDeps } from './deps.ts';
 
 export type GaugeDeps = Pick<HttpDeps, 'db' | 'chains' | 'world'> & {
   readonly metrics: Metrics;
   readonly listDb: Pick<Database, 'sql' | 'load'>;
+  readonly replica?: Pick<Replica, 'state' | 'load'> | undefined;
 };
 
 /** Several monitors may ask for the same numbers, so they are counted at most this often. */
@@ -53,6 +56,7 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
   return async () => {
     readEndpoints(deps);
     readPools(deps);
+    readReplica(deps);
     await Promise.all([countWork().catch(() => forget(metrics)), countAlerts().catch(() => metrics.alerts.reset())]);
   };
 }
@@ -73,13 +77,28 @@ function readEndpoints({ metrics, chains }: GaugeDeps): void {
   }
 }
 
-function readPools({ metrics, db, listDb }: GaugeDeps): void {
+function readPools({ metrics, db, listDb, replica }: GaugeDeps): void {
   metrics.databaseErrors.reset();
-  for (const [pool, { load }] of [['main', db] as const, ['lists', listDb] as const]) {
-    const { inUse, idle, waiting, errors } = load();
-    metrics.databaseConnections.set({ pool, state: 'in_use' }, inUse);
-    metrics.databaseConnections.set({ pool, state: 'idle' }, idle);
-    metrics.databaseWaiting.set({ pool }, waiting);
+  for (const [pool, load] of [['main', db.load] as const, ['lists', listDb.load] as const]) {
+    const { errors, ...rest } = load();
+    readPool(metrics, pool, rest);
     for (const [kind, count] of Object.entries(errors)) metrics.databaseErrors.inc({ pool, kind }, count);
   }
+  // Failures on the replica are no failures of requests: the primary answers.
+  if (replica !== undefined) readPool(metrics, 'replica', replica.load());
+}
+
+function readPool(metrics: Metrics, pool: string, { inUse, idle, waiting }: PoolLoad): void {
+  metrics.databaseConnections.set({ pool, state: 'in_use' }, inUse);
+  metrics.databaseConnections.set({ pool, state: 'idle' }, idle);
+  metrics.databaseWaiting.set({ pool }, waiting);
+}
+
+function readReplica({ metrics, replica }: GaugeDeps): void {
+  metrics.replicaUp.reset();
+  metrics.replicaLag.remove();
+  if (replica === undefined) return;
+  const { refusal, lagMs } = replica.state();
+  metrics.replicaUp.set({ reason: refusal ?? '' }, refusal === undefined ? 1 : 0);
+  if (lagMs !== undefined) metrics.replicaLag.set(lagMs / 1_000);
 }

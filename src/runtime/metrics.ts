@@ -78,7 +78,7 @@ export function createMetrics() {
     ),
     databaseConnections: gauge(
       'till_database_connections',
-      'Open connections of this node by pool (main, lists) and state (in_use, idle).',
+      'Open connections of this node by pool (main, lists, replica) and state (in_use, idle).',
       'pool',
       'state',
     ),
@@ -86,6 +86,21 @@ export function createMetrics() {
       'till_database_waiting',
       'Statements and transactions of this node that wait for a connection.',
       'pool',
+    ),
+    replicaLag: gauge(
+      'till_read_replica_lag_seconds',
+      'The most seconds by which the read replica of this node is behind its primary; missing without an answer.',
+    ),
+    replicaUp: gauge(
+      'till_read_replica_up',
+      'Whether the read replica of this node may answer lists: 1, or 0 with the reason (silent, behind, not_a_replica, other_timeline).',
+      'reason',
+    ),
+    listReads: counter(
+      'till_list_reads_total',
+      'Lists and pages of exports that a read replica may answer, by the server that answered, and why it was the primary: silent, behind, not_a_replica, other_timeline, failed.',
+      'from',
+      'reason',
     ),
     databaseErrors: counter(
       'till_database_errors_total',

@@ -21,6 +21,7 @@ export function contradictions(config: Config): string[] {
   const furtherUrls = {
     DATABASE_MIGRATE_URL: config.databaseMigrateUrl,
     DATABASE_DIRECT_URL: config.databaseDirectUrl,
+    READ_DATABASE_URL: config.readDatabaseUrl,
   };
   const databases = Object.entries(furtherUrls)
     .filter(([, url]) => url !== undefined && config.databaseUrl === undefined)

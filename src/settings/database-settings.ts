@@ -1,4 +1,4 @@
-import { databaseUrl, flag, secret, text } from './kinds.ts';
+import { databaseUrl, flag, integer, secret, text } from './kinds.ts';
 import { setting } from './setting.ts';
 
 /** The database, and the ways to it. */
@@ -30,6 +30,19 @@ export const DATABASE_SETTINGS = {
     undefined,
     'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
     '`DATABASE_DIRECT_URL` or `DATABASE_URL`',
+  ),
+  readDatabaseUrl: setting(
+    'READ_DATABASE_URL',
+    secret(databaseUrl()),
+    undefined,
+    'A streaming replica of the same database, for lists, exports and statistics. It answers only if it has every event of the partner that asks; else, and whenever it is silent, the primary answers. It may name several hosts, or lead to a balancer of several replicas; through PgBouncer only if `DATABASE_DIRECT_URL` is set. See `docs/operating.md`.',
+    'none: the primary answers everything',
+  ),
+  readMaxLagMs: setting(
+    'READ_MAX_LAG_MS',
+    integer(1_000, 300_000),
+    5_000,
+    'How far the replica of `READ_DATABASE_URL` may be behind the primary, in milliseconds. The primary answers while it is further behind. Set it on every node, or on none.',
   ),
   newerSchema: setting(
     'NEWER_SCHEMA',

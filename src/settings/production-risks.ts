@@ -36,6 +36,7 @@ export interface RiskSettings {
   readonly databaseUrl: string | undefined;
   readonly databaseDirectUrl?: string | undefined;
   readonly databaseMigrateUrl?: string | undefined;
+  readonly readDatabaseUrl?: string | undefined;
   readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
   readonly intermediateKey: PerNetwork<string> | undefined;
   readonly outgoingPerHour: PerNetwork<bigint> | undefined;
@@ -57,6 +58,7 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     ...database('DATABASE_URL', settings.databaseUrl),
     ...database('DATABASE_DIRECT_URL', settings.databaseDirectUrl),
     ...database('DATABASE_MIGRATE_URL', settings.databaseMigrateUrl),
+    ...database('READ_DATABASE_URL', settings.readDatabaseUrl),
     publishedKeys(settings),
     ...(settings.screeningList === undefined
       ? [warning('no_screening_list', 'SCREENING_LIST is not set: no account is screened before it pays.')]

@@ -9,14 +9,17 @@ export function secretValues(config: Config): string[] {
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));
   const keys = [...relayersIn(config), ...intermediatesIn(config)].filter((relayer) => !isAddress(relayer));
   return [
-    ...[config.databaseUrl, config.databaseDirectUrl, config.databaseMigrateUrl].flatMap((url) =>
-      url === undefined ? [] : secretsOfDatabaseUrl(url),
-    ),
+    ...databaseUrls(config).flatMap(secretsOfDatabaseUrl),
     ...[...endpoints, ...sources, config.smtp?.url ?? [], config.otlpEndpoint ?? []].flat().flatMap(secretsOfUrl),
     ...Object.values(config.otlpHeaders ?? {}),
     ...keys.flatMap((key) => [key, key.slice(2)]),
     ...(config.secret ?? []).flatMap(spellingsOfSecret),
   ];
+}
+
+function databaseUrls(config: Config): string[] {
+  const urls = [config.databaseUrl, config.databaseDirectUrl, config.databaseMigrateUrl, config.readDatabaseUrl];
+  return urls.filter((url) => url !== undefined);
 }
 
 function spellingsOfSecret(bytes: Uint8Array): string[] {

@@ -1,10 +1,10 @@
-import { PLACING_LEASE, placeOnce } from '../actions/place-events.ts';
+import { PLACING_LEASE, type PlaceDeps, placeOnce } from '../actions/place-events.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake } from './wake.ts';
 
-export interface PlacingDeps extends WorkerDeps {
+export interface PlacingDeps extends WorkerDeps, PlaceDeps {
   readonly feed: EventFeed;
 }
 

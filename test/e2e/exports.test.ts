@@ -191,16 +191,16 @@ describe('payments', () => {
       const { lists } = t.gateway;
       // Another export of the key, which is under way.
       const reply = { header: () => reply } as never;
-      const running = lists.beginExport(seller.key.id, reply);
+      const running = lists.beginExport(seller.key, reply);
       const refused = await t.ask('/v1/exports/payments', key);
       assert.equal(refused.statusCode, 429, refused.body);
       assert.ok(Number(refused.headers['retry-after']) > 0);
       running.end();
       await exported({}, key);
       // An end that is told twice is not the end of the next export.
-      const next = lists.beginExport(seller.key.id, reply);
+      const next = lists.beginExport(seller.key, reply);
       running.end();
-      assert.throws(() => lists.beginExport(seller.key.id, reply), { code: 'rate_limited' });
+      assert.throws(() => lists.beginExport(seller.key, reply), { code: 'rate_limited' });
       next.end();
 
       const request = get({ port, path: '/v1/exports/payments', headers: key });
@@ -223,7 +223,7 @@ describe('payments', () => {
       request.on('error', () => {});
       await until('the export has begun', async () => {
         try {
-          lists.beginExport(seller.key.id, reply).end();
+          lists.beginExport(seller.key, reply).end();
           return false;
         } catch {
           return true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { diagnose } from './diagnose.ts';
 import { bytesText, type Level, spanText, worstOf } from './diagnosis.ts';
-import type { CheckName, DatabaseFacts, DoctorFacts, Gathered, NetworkFacts } from './facts.ts';
+import type { CheckName, DatabaseFacts, DoctorFacts, Gathered, NetworkFacts, ReplicaFacts } from './facts.ts';
 
 const NOW_MS = Date.parse('2026-11-18T12:00:00Z');
 const SECOND_MS = 1_000;
@@ -94,6 +94,7 @@ const WELL: DoctorFacts = {
   program: { version: '1.0.0', node: 'v24.1.0', host: 'one', system: 'Linux' },
   settings: { changed: [{ setting: 'PORT', value: '80' }], refusals: [], risks: [] },
   database: DATABASE,
+  replica: null,
   schema: { applied: ['0001_a.sql', '0002_b.sql'], missing: [], mismatch: null },
   secret: { opens: { known: true }, nodes: [{ host: 'one', id: 'n1', knowsNewest: true }] },
   nodes: { nodes: [NODE], missingRoles: [] },
@@ -124,6 +125,12 @@ const space = (freeBytes: number) => ({
 });
 const certificate = (change: Partial<Omit<typeof CERTIFICATE, 'refusal'> & { refusal: string }>) => ({
   certificates: [{ what: 'PUBLIC_URL', certificate: { known: { ...CERTIFICATE, ...change } }, nowMs: NOW_MS }],
+});
+const replica = (change: Partial<ReplicaFacts>) => ({
+  replica: {
+    ...{ version: '18.1', role: 'till_read', standing: 'follows' as const, lagMs: 40, behindBytes: 0, maxLagMs: 5_000 },
+    ...change,
+  },
 });
 const transaction = (ageMs: number) =>
   database({ oldestTransaction: { known: { application: 'psql', state: 'idle in transaction', since: ago(ageMs) } } });
@@ -341,6 +348,16 @@ const ROWS: readonly Row[] = [
     /leads elsewhere: another program answers there, with status 404\.$/,
     /whose proxy leads to a node of this gateway/,
   ],
+  [replica({}), 'well', /./, /./],
+  [replica({ standing: 'behind', lagMs: null }), 'warning', /not reached the primary within 5 s/, /READ_MAX_LAG_MS/],
+  [
+    replica({ standing: 'not_a_replica', lagMs: null }),
+    'warning',
+    /no streaming replica/,
+    /standby of the same server/,
+  ],
+  [replica({ standing: 'other_timeline', lagMs: null }), 'remark', /present primary/, /pg_rewind/],
+  [{ replica: { outage: 'ECONNREFUSED' } }, 'warning', /out of reach: ECONNREFUSED/, /READ_DATABASE_URL/],
   [certificate({ until: ago(DAY_MS) }), 'fault', /of PUBLIC_URL expired at 2026-11-17T12:00:00Z/, /Renew/],
   [certificate({ from: new Date(NOW_MS + DAY_MS) }), 'fault', /valid only from/, /time server/],
   [certificate({ until: new Date(NOW_MS + 10 * DAY_MS) }), 'warning', /ends in 10 days/, /Renew/],

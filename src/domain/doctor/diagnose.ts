@@ -12,6 +12,7 @@ import {
   judgeWebhooks,
 } from './judge-gateway.ts';
 import { judgeAccounts, judgeCertificates, judgeClocks, judgeDisk, judgeNetworks } from './judge-outside.ts';
+import { judgeReplica } from './judge-replica.ts';
 import { judgeOwnUrl } from './judge-set-up.ts';
 
 type Checks = {
@@ -38,6 +39,7 @@ const CHECKS: Checks = {
     judge: judgeDatabase,
     ifUnknown: 'See that the server runs, and that DATABASE_URL names it with the right user and password.',
   },
+  replica: { title: 'Read replica', judge: judgeReplica, ifUnknown: ASK_AGAIN },
   schema: { title: 'Schema', judge: judgeSchema, ifUnknown: ASK_AGAIN },
   secret: { title: 'Master secret', judge: judgeSecret, ifUnknown: ASK_AGAIN },
   nodes: { title: 'Nodes', judge: judgeNodes, ifUnknown: ASK_AGAIN },

@@ -6,6 +6,8 @@ export interface DoctorFacts {
   readonly program: ProgramFacts;
   readonly settings: SettingsFacts;
   readonly database: DatabaseFacts | DatabaseOutage;
+  /** Null without `READ_DATABASE_URL`. */
+  readonly replica: ReplicaFacts | ReplicaOutage | null;
   readonly schema: SchemaFacts;
   readonly secret: SecretFacts;
   readonly nodes: NodeFacts;
@@ -133,6 +135,23 @@ export interface ReplicationSlot {
   readonly isActive: boolean;
   /** The write-ahead log that the server keeps for the slot. */
   readonly keptBytes: number | null;
+}
+
+/** The streaming replica that answers lists. */
+export interface ReplicaFacts {
+  readonly version: string;
+  readonly role: string;
+  /** `not_a_replica`: it takes writes, or has another database. `other_timeline`: it followed a former primary. */
+  readonly standing: 'follows' | 'behind' | 'not_a_replica' | 'other_timeline';
+  /** The time until it had the place in the log where the primary was when it was asked. Null if it did not get there. */
+  readonly lagMs: number | null;
+  readonly behindBytes: number;
+  readonly maxLagMs: number;
+}
+
+/** The replica is out of reach. */
+export interface ReplicaOutage {
+  readonly outage: string;
 }
 
 export interface SchemaFacts {

@@ -3,7 +3,9 @@ import { ApiError } from '../../errors.ts';
 import { fullBucket, refill, type TokenBucket, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { type Database, isStatementTimeout, type Reader } from '../../store/plumbing/database.ts';
+import type { CallerRights } from './caller.ts';
 import { createFairQueue } from './fair-queue.ts';
+import type { ReplicaReads } from './replica-reads.ts';
 import type { Turns } from './turns.ts';
 
 /**
@@ -12,16 +14,31 @@ import type { Turns } from './turns.ts';
  */
 export interface ListReads {
   /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
-  read<T>(keyId: string, reply: FastifyReply, work: (db: Reader) => Promise<T>): Promise<T>;
+  read<T>(keyId: string, reply: FastifyReply, work: Work<T>): Promise<T>;
+  /**
+   * `read` for a list that a replica may answer: each change of it that the caller can make or be told of is an event of the
+   * caller's partner. The header `Read-From` names the server that answered.
+   */
+  readReplicated<T>(caller: ListCaller, reply: FastifyReply, work: Work<T>): Promise<T>;
   /** Begins an export. Throws `rate_limited` if the key has one already, or the node has too many. */
-  beginExport(keyId: string, reply: FastifyReply): ExportReads;
+  beginExport(caller: ListCaller, reply: FastifyReply): ExportReads;
 }
+
+export type ListCaller = Pick<CallerRights, 'id' | 'partnerId' | 'mode'>;
+type Work<T> = (db: Reader) => Promise<T>;
 
 /** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */
 export interface ExportReads {
-  page<T>(work: (db: Reader) => Promise<T>): Promise<T>;
+  page<T>(work: Work<T>): Promise<T>;
   /** May be called more than once. */
   end(): void;
+}
+
+export interface ListReadsDeps {
+  readonly listDb: Pick<Database, 'sql'>;
+  readonly replicaReads?: ReplicaReads | undefined;
+  readonly clock: Clock;
+  readonly turns: Turns;
 }
 
 export interface ListReadsInput {
@@ -40,10 +57,9 @@ const EXPORT_RETRY_MS = 10_000;
 const EXPORTS = 2;
 
 export function createListReads(
-  deps: { readonly listDb: Pick<Database, 'sql'>; readonly clock: Clock; readonly turns: Turns },
+  { listDb, replicaReads, clock, turns }: ListReadsDeps,
   { poolSize, costMsPerSecond, onRefusal }: ListReadsInput,
 ): ListReads {
-  const { listDb, clock, turns } = deps;
   const queue = createFairQueue({
     places: poolSize,
     perCaller: Math.min(PER_KEY, poolSize - 1),
@@ -82,8 +98,41 @@ export function createListReads(
     }
   }
 
+  const onPrimary = <T>(work: Work<T>) => work(listDb.sql);
+  /** On the replica, or else on the primary. */
+  const onEither = <T>(caller: ListCaller, reply: FastifyReply, work: Work<T>) =>
+    replicaReads === undefined
+      ? onPrimary(work)
+      : replicaReads.read(caller, work, (from) => {
+          // The later pages of an export follow the headers.
+          if (!reply.raw.headersSent) reply.header('Read-From', from);
+        });
+
+  async function queued<T>(keyId: string, reply: FastifyReply, run: () => Promise<T>): Promise<T> {
+    const debtMs = waitMs(bucketOf(keyId));
+    if (debtMs > 0) {
+      showPolicy(reply, `q=${costMsPerSecond};w=1;qu="milliseconds"`);
+      throw refusal(`Lists of this Api-Key used more than ${costMsPerSecond} ms of database time.`, debtMs);
+    }
+    const answer = queue.run(keyId, run);
+    if (answer === undefined) {
+      const limit = PER_KEY + WAITING_PER_KEY;
+      showPolicy(reply, `q=${limit};qu="concurrent-requests"`);
+      throw refusal(`More than ${limit} lists at once.`);
+    }
+    try {
+      const rows = await answer;
+      // Views and JSON are built in a turn of their own.
+      await turns.take(keyId);
+      return rows;
+    } catch (error) {
+      throw isStatementTimeout(error) ? refusal('This list takes too much time. Narrow it by a time range.') : error;
+    }
+  }
+
   return {
-    beginExport(keyId, reply) {
+    beginExport(caller, reply) {
+      const { id: keyId } = caller;
       if (exporting.has(keyId) || exporting.size >= EXPORTS) {
         const isOwn = exporting.has(keyId);
         showPolicy(reply, `q=${isOwn ? 1 : EXPORTS};qu="concurrent-requests"`);
@@ -92,7 +141,7 @@ export function createListReads(
       }
       const reads: ExportReads = {
         page: (work) => {
-          const page = queue.run(`export ${keyId}`, () => work(listDb.sql));
+          const page = queue.run(`export ${keyId}`, () => onEither(caller, reply, work));
           if (page === undefined) throw new Error('An export asks for one page after the other.');
           return page;
         },
@@ -105,26 +154,9 @@ export function createListReads(
       return reads;
     },
 
-    async read(keyId, reply, work) {
-      const debtMs = waitMs(bucketOf(keyId));
-      if (debtMs > 0) {
-        showPolicy(reply, `q=${costMsPerSecond};w=1;qu="milliseconds"`);
-        throw refusal(`Lists of this Api-Key used more than ${costMsPerSecond} ms of database time.`, debtMs);
-      }
-      const answer = queue.run(keyId, () => charged(keyId, () => work(listDb.sql)));
-      if (answer === undefined) {
-        const limit = PER_KEY + WAITING_PER_KEY;
-        showPolicy(reply, `q=${limit};qu="concurrent-requests"`);
-        throw refusal(`More than ${limit} lists at once.`);
-      }
-      try {
-        const rows = await answer;
-        // Views and JSON are built in a turn of their own.
-        await turns.take(keyId);
-        return rows;
-      } catch (error) {
-        throw isStatementTimeout(error) ? refusal('This list takes too much time. Narrow it by a time range.') : error;
-      }
-    },
+    read: (keyId, reply, work) => queued(keyId, reply, () => charged(keyId, () => onPrimary(work))),
+
+    readReplicated: (caller, reply, work) =>
+      queued(caller.id, reply, () => onEither(caller, reply, (db) => charged(caller.id, () => work(db)))),
   };
 }

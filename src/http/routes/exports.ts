@@ -30,7 +30,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
       const { content = 'payments', format = 'csv' } = request.query;
       const merchantIds = merchantsFor(callerRights(request), request.query.merchantId);
       const wanted = { ...ownerOf(request), merchantIds, ...asked(request.query) };
-      const reads = deps.lists.beginExport(callerRights(request).id, reply);
+      const reads = deps.lists.beginExport(callerRights(request), reply);
       try {
         const nowMs = deps.world.clock.nowMs();
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));

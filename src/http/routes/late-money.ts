@@ -37,7 +37,7 @@ export async function lateMoneyRoutes(app: App, deps: HttpDeps): Promise<void> {
       const of = placeOf(request);
       const question = JSON.stringify(['late-money', of, merchantId ?? null, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
-      return deps.lists.read(callerRights(request).id, reply, async (db) => {
+      return deps.lists.readReplicated(callerRights(request), reply, async (db) => {
         const asked = { of, merchantId, paymentId, states, after, limit: limit + 1, now: nowOf(deps) };
         const found = await listLateMoney(db, asked);
         const page = found.slice(0, limit);

@@ -83,7 +83,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
     if (cursor !== undefined && after === undefined) {
       throw new ApiError('invalid_params', 'The cursor is not of this list.');
     }
-    return deps.lists.read(callerRights(request).id, reply, async (db) => {
+    return deps.lists.readReplicated(callerRights(request), reply, async (db) => {
       const found = await listLinks(db, { merchantId, beforeId: after?.[0], limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;

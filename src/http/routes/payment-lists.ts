@@ -44,7 +44,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...asked(request.query) };
       return viewList(
         deps,
-        await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query)),
+        await deps.lists.readReplicated(callerRights(request), reply, (db) => answerList(deps, db, query)),
       );
     },
   );
@@ -57,7 +57,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
       const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
       return viewList(
         deps,
-        await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query)),
+        await deps.lists.readReplicated(callerRights(request), reply, (db) => answerList(deps, db, query)),
       );
     },
   );
@@ -73,7 +73,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
-      const answer = await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query));
+      const answer = await deps.lists.readReplicated(callerRights(request), reply, (db) => answerList(deps, db, query));
       return {
         data: answer.page.map((payment) => viewLegacyItem(deps.registry, payment, answer.nowMs)),
         next_cursor: answer.nextCursor,

@@ -29,7 +29,7 @@ export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       if (cursor !== undefined && beforeId === undefined) {
         throw new ApiError('invalid_params', 'The cursor does not belong to this list.');
       }
-      return deps.lists.read(callerRights(request).id, reply, async (db) => {
+      return deps.lists.readReplicated(callerRights(request), reply, async (db) => {
         const found = await listPayouts(db, { of, states, beforeId, limit: limit + 1 });
         // All rows of a payment are on the same page.
         const ids = [...new Set(found.map(({ paymentId }) => paymentId))];

@@ -74,7 +74,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       const of = placeOf(request);
       const question = JSON.stringify(['refunds', of, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
-      return deps.lists.read(callerRights(request).id, reply, async (db) => {
+      return deps.lists.readReplicated(callerRights(request), reply, async (db) => {
         const found = await listRefunds(db, {
           of,
           paymentId,

@@ -27,8 +27,8 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
         merchantIds: merchantsFor(callerRights(request), request.query.merchantId),
         ...daysOf(request.query, deps.world.clock.nowMs()),
       };
-      const [days, steps] = await deps.lists.read(
-        callerRights(request).id,
+      const [days, steps] = await deps.lists.readReplicated(
+        callerRights(request),
         reply,
         async (db) => [await countDays(db, range), await countSteps(db, range)] as const,
       );

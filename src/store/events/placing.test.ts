@@ -14,6 +14,7 @@ import { type Lease, takeLease } from '../plumbing/leases.ts';
 import type { Draft } from '../plumbing/single-statement.ts';
 import { appendEvents, type PlacedEvent, readEvents } from './events.ts';
 import { placeEvents } from './placing.ts';
+import { findWalPosition } from './wal-position.ts';
 
 const AT = new Date(Date.UTC(2026, 2, 1));
 const PARTNERS = ['prtn_one', 'prtn_two'];
@@ -59,7 +60,56 @@ describe('the outbox', () => {
     assert.ok(lease);
     return lease;
   }
-  const place = (lease: Lease, limit = 100) => commandOfOne(deps(), () => placeEvents(lease, limit));
+  const place = (lease: Lease, limit = 100) => commandOfOne(deps(), () => placeEvents(lease, { limit }));
+
+  it('notes how far the log was, so that a replica that has replayed it has the events of the partner', async () => {
+    const [owner, other] = PARTNERS.map((partnerId) => ({ partnerId, mode: 'test' as const }));
+    assert.ok(owner && other);
+    const present = async () => {
+      const [row] = await db.sql<{ lsn: string }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as lsn`;
+      return BigInt(row?.lsn ?? '0');
+    };
+    const lease = await takeOver();
+    assert.equal(await findWalPosition(db.sql, owner), 0n, 'a partner without events needs nothing');
+    await changed(['mrch_a']);
+    const committed = await present();
+    assert.ok((await findWalPosition(db.sql, owner)) >= committed, 'an event without a position needs everything');
+    assert.equal(await findWalPosition(db.sql, other), 0n, 'other partners need nothing of it');
+    await commandOfOne(deps(), () => placeEvents(lease, { limit: 100, notesWal: true }));
+    const noted = await findWalPosition(db.sql, owner);
+    assert.ok(noted >= committed, 'the commit is before the noted position');
+    await changed(['mrch_c']);
+    assert.equal(await findWalPosition(db.sql, owner), noted, 'events of others change nothing');
+    await changed(['mrch_a']);
+    await place(lease);
+    const later = await present();
+    assert.ok((await findWalPosition(db.sql, owner)) >= later, 'a batch without a note needs everything');
+  });
+
+  it('notes of another log, which a restore brought along, need no more than the whole log', async () => {
+    const [partnerId = ''] = PARTNERS;
+    await command(deps(), async (tx) => {
+      await tx`insert into event_batches (position, batch, partner_id, mode, size, wal)
+        values (1, 1, ${partnerId}, 'test', 1, 'FFFFFFFF/0')`;
+    });
+    const [row] = await db.sql<{ least: string }[]>`select pg_wal_lsn_diff('FFFFFFFF/0', '0/0')::text as least`;
+    assert.ok((await findWalPosition(db.sql, { partnerId, mode: 'test' })) < BigInt(row?.least ?? '0'));
+  });
+
+  const changed = (objects: readonly string[]) =>
+    command(deps(), (tx) =>
+      appendEvents(
+        tx,
+        objects.map((id) => ({
+          type: 'merchant.updated',
+          objectId: id,
+          merchantId: id,
+          at: AT,
+          actor: 'test',
+          data: {},
+        })),
+      ),
+    );
 
   /** A transaction that has appended its events and waits: it commits or rolls back when it is told to. */
   function write(objects: readonly string[], mark: string) {
@@ -146,7 +196,7 @@ describe('the outbox', () => {
     await append(['mrch_a'], 'x');
     await assert.rejects(
       db.begin(systemWorld.random, async (tx) => {
-        await placeEvents(lease, 10).draft(tx as unknown as Draft);
+        await placeEvents(lease, { limit: 10 }).draft(tx as unknown as Draft);
         throw new Error('killed before the commit');
       }),
       /killed/,

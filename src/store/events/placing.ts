@@ -17,6 +17,13 @@ export function isFeedName(name: string): boolean {
   return name.includes('/');
 }
 
+export interface PlacingTerms {
+  /** The most batches of a round. */
+  readonly limit: number;
+  /** True if the position of the write-ahead log is noted with each batch, for read replicas. */
+  readonly notesWal?: boolean | undefined;
+}
+
 /** The time of the oldest event without a position. Undefined if all events have positions. */
 export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> {
   const [row] = await db<{ at: Date }[]>`
@@ -34,8 +41,13 @@ export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> 
  * another fencing number there. So only one node assigns positions at a time, and each run sees the positions of the previous run.
  * A later event of an object is in a batch with a greater number and is committed after the earlier event, so it is never placed
  * before it. The messages name the changed objects and the feeds with new events.
+ *
+ * A commit is visible only after it was written to the log, so the noted position of the log is behind the commits of all batches.
  */
-export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
+export function placeEvents(
+  { name, fencing }: Lease,
+  { limit, notesWal = false }: PlacingTerms,
+): SingleStatement<number> {
   return {
     draft: (sql) => sql`
       with held as materialized (
@@ -45,8 +57,9 @@ export function placeEvents({ name, fencing }: Lease, limit: number): SingleStat
         where batch = any(array(select batch from outbox order by batch limit ${limit})) and exists (select from held)
         returning batch, partner_id, mode, size, objects
       ), placed as (
-        insert into event_batches (position, batch, partner_id, mode, size)
-        select first.position + sum(t.size) over (order by t.batch) - t.size, t.batch, t.partner_id, t.mode, t.size
+        insert into event_batches (position, batch, partner_id, mode, size, wal)
+        select first.position + sum(t.size) over (order by t.batch) - t.size, t.batch, t.partner_id, t.mode, t.size,
+          ${notesWal ? sql`pg_current_wal_lsn()` : sql`null::pg_lsn`}
         from taken t, (
           select coalesce((select position + size from event_batches order by position desc limit 1), 1) as position
         ) first

@@ -59,7 +59,7 @@ export function beginText(input: ConnectionInput): string {
 
 /** The server parameters that every statement must run with. */
 function parametersOf({ statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {} }: ConnectionInput) {
-  return { ...ALWAYS, ...settings, ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)) };
+  return { ...ALWAYS, ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)), ...settings };
 }
 
 /** Removes these parameters if the URL names them. Ours are set by `options`. */

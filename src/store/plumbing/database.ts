@@ -26,6 +26,8 @@ export type { Reader } from './statement.ts';
  */
 export interface Database {
   readonly sql: Reader;
+  /** Runs reading statements one after the other on one connection, so on one server. */
+  onOneConnection<T>(work: (sql: Reader) => Promise<T>): Promise<T>;
   /** `random` creates the ids of appended events. `origin` is recorded in audit entries. */
   begin<T>(random: Random, work: (tx: Tx) => Promise<T>, origin?: Origin): Promise<T>;
   /** Runs one statement. PostgreSQL makes it a transaction of its own, in one round trip. */
@@ -73,7 +75,7 @@ export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
 /** The time that running statements get when the database is closed. */
 const CLOSE_MS = 1_000;
 
-export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs' | 'settings'> {
+export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs'> {
   readonly timeoutMs: number;
 }
 
@@ -85,7 +87,7 @@ export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_
 
 /** A separate pool for lists and searches, read only and with a short statement timeout. */
 export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
-  const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on' };
+  const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on', ...input.settings };
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
@@ -159,6 +161,12 @@ export function openDatabase(input: DatabaseInput): Database {
   };
   return {
     sql,
+    onOneConnection: (work) =>
+      borrow((session) => {
+        const run = () => work(readerOf(session.run));
+        // A pooler may use another connection, and another server, for the next transaction.
+        return isPooled ? transact(session, begin, run) : run();
+      }),
     begin:
       tracing === undefined
         ? beginNow

@@ -24,18 +24,33 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** A reading of the database's time, with this node's times of question and answer. */
+/** An answer of the server, with this node's times of question and answer. */
 export interface Beat {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
-  readonly databaseMs: number;
+  readonly row: Readonly<Record<string, unknown>>;
 }
 
 export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicationName' | 'isPooled'> {
   readonly log: Log;
   /** The clock that the beats are measured with. */
   readonly clock: Clock;
+  /** The question of each beat: one statement without parameters, which returns one row. */
+  readonly ask: string;
   readonly onBeat: (beat: Beat) => void;
+  /** Chooses a server among the hosts of the URL, again for each connection. By default the primary. */
+  readonly find?: (url: string, last: Primary) => Promise<Primary>;
+  /** The lines of the log when the server falls silent, and when it answers again. */
+  readonly words: { readonly silent: string; readonly back: string };
+  readonly limits?: HeartbeatLimits;
+}
+
+/** How long a server may be silent. */
+export interface HeartbeatLimits {
+  /** A connection without an answer for this long is abandoned. */
+  readonly answerMs: number;
+  /** Silence is counted in ticks of this process. */
+  readonly silentTicks: number;
 }
 
 const BEAT_EVERY_MS = 500;
@@ -43,15 +58,13 @@ const BEAT_EVERY_MS = 500;
 const FIRST_BEATS = 5;
 const FIRST_PAUSE_MS = 5;
 const RETRY_MS = 100;
-/** A connection without an answer for this long is abandoned. */
-const ANSWER_MS = 2_000;
 const TICK_MS = 250;
-const SILENT_TICKS = 8;
-const BEAT = { text: 'select (extract(epoch from clock_timestamp()) * 1000)::text as ms', values: [] };
+const LIMITS: HeartbeatLimits = { answerMs: 2_000, silentTicks: 8 };
+const findNewest = (url: string, { timeline }: Primary) => findPrimary(url, timeline);
 
 /** Delays use the machine's time, because a node in virtual time still has real sockets. */
 export function startHeartbeat(input: HeartbeatInput): Heartbeat {
-  const { log, clock, onBeat } = input;
+  const { log, clock, ask, onBeat, find = findNewest, words, limits = LIMITS } = input;
   const stop = new AbortController();
   const listeners: (() => void)[] = [];
   const started = Promise.withResolvers<void>();
@@ -65,26 +78,26 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
     silentTicks = 0;
     if (isAlive) return;
     isAlive = true;
-    log.info('the database answers again');
+    log.info(words.back);
   }
 
   async function open(): Promise<pg.Client> {
-    const found = await findPrimary(input.url, primary.timeline);
+    const found = await find(input.url, primary);
     const isMoved = found.url !== primary.url;
     primary = found;
     if (isMoved) for (const listener of listeners) listener();
     return connect({
-      ...connectionSettings({ ...input, url: primary.url, statementTimeoutMs: ANSWER_MS }),
-      connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
+      ...connectionSettings({ ...input, url: primary.url, statementTimeoutMs: limits.answerMs }),
+      connectionTimeoutMillis: limits.answerMs,
+      query_timeout: limits.answerMs,
     });
   }
 
   async function beat(): Promise<void> {
     client ??= await open();
     const askedAtMs = clock.nowMs();
-    const { rows } = await send(client, BEAT);
-    onBeat({ askedAtMs, answeredAtMs: clock.nowMs(), databaseMs: Number(rows[0].ms) });
+    const { rows } = await send(client, { text: ask, values: [] });
+    onBeat({ askedAtMs, answeredAtMs: clock.nowMs(), row: rows[0] });
     beats += 1;
     noteAnswer();
     if (beats === FIRST_BEATS) started.resolve();
@@ -120,9 +133,9 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
     if (stop.signal.aborted) return;
     systemWorld.timers.after(TICK_MS, tick);
     silentTicks += 1;
-    if (silentTicks < SILENT_TICKS || !isAlive) return;
+    if (silentTicks < limits.silentTicks || !isAlive) return;
     isAlive = false;
-    log.error('the database does not answer: requests are refused until it does');
+    log.error(words.silent);
     giveUpConnection();
     for (const listener of listeners) listener();
     started.resolve();

@@ -14,7 +14,7 @@ describe('the database of a node', () => {
   after(() => own.drop());
 
   async function open(url: string): Promise<NodeDatabase> {
-    const sizes = { poolSize: 2, listPoolSize: 2, listTimeoutMs: 1_000 };
+    const sizes = { poolSize: 2, listPoolSize: 2, listTimeoutMs: 1_000, readMaxLagMs: 1_000 };
     const clocks = { baseClock: systemWorld.clock, machineClock: systemWorld.clock };
     return openNodeDatabase({ url, applicationName: 'till-test', log: pino({ level: 'silent' }), ...sizes, ...clocks });
   }

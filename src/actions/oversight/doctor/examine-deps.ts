@@ -11,6 +11,8 @@ export interface ExamineDeps {
   readonly world: World;
   /** Rejects with the reason if there is no database to ask. */
   readonly openDatabase: () => Promise<Database>;
+  /** The replica that answers lists. Null if none is configured. */
+  readonly replica: { readonly open: () => Promise<Database>; readonly maxLagMs: number } | null;
   /** Strikes secrets out of a message of another program. */
   readonly strike: (text: string) => string;
   readonly program: ProgramFacts;

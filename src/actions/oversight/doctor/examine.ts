@@ -22,6 +22,7 @@ import type { ExamineDeps } from './examine-deps.ts';
 import { examineDisks } from './examine-disks.ts';
 import { type AskedNetwork, askNetworks, clocksOf, networksOf } from './examine-networks.ts';
 import { examineLeases, examineNodes, examineSecret, examineWebhooks } from './examine-nodes.ts';
+import { examineReplica } from './examine-replica.ts';
 
 /** The first question to the database, with its connection. */
 const CONNECT_WITHIN_MS = 8_000;
@@ -80,6 +81,7 @@ async function gather(deps: ExamineDeps, { opened, clock, asking, certificates }
   const networks = asking.then((asked) => networksOf(asked, { read, offMs }));
   const asked = {
     database,
+    replica: examineReplica(deps, read),
     schema: read(examineSchema),
     secret: read((sql) => examineSecret(sql, { secretIds: deps.secretIds, nowMs })),
     nodes: read((sql) => examineNodes(sql, { roles: deps.roles, nowMs })),

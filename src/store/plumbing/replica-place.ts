@@ -1,0 +1,84 @@
+import { one } from './database.ts';
+import type { Reader } from './statement.ts';
+import type { WalHistory, WalSample } from './wal-history.ts';
+
+/** How far a replica is, by its own answer. */
+export interface ReplicaPlace {
+  readonly isStandby: boolean;
+  /** Bytes of the write-ahead log that it has replayed. */
+  readonly position: string | null;
+  readonly timeline: number | null;
+  readonly identity: string;
+}
+
+/**
+ * `silent`: no answer. `behind`: not far enough, for the caller or for anybody. `not_a_replica`: the server takes writes, or has
+ * another database. `other_timeline`: the primary was replaced, and the server may have commits that were lost.
+ */
+export type ReplicaRefusal = 'silent' | 'behind' | 'not_a_replica' | 'other_timeline';
+
+/** The lag of a server that may not answer is given if it is known. */
+export type ReplicaState =
+  | { readonly refusal: undefined; readonly lagMs: number }
+  | { readonly refusal: ReplicaRefusal; readonly lagMs: number | undefined };
+
+/** The same on a primary and its replicas, and on no other server: the identity of the server, and of the database in it. */
+const IDENTITY = `(select system_identifier::text from pg_control_system()) || '/' ||
+  (select oid::text from pg_database where datname = current_database()) as identity`;
+
+/**
+ * The control file shows a new timeline after the next restart point. The receiver shows it at once, to roles with
+ * `pg_read_all_stats`.
+ */
+export const ASK_REPLICA = `select pg_is_in_recovery() as "isStandby",
+  pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
+  greatest((select timeline_id from pg_control_checkpoint()),
+    (select max(received_tli) from pg_stat_wal_receiver)) as timeline,
+  ${IDENTITY}`;
+
+/** Columns of a primary. The timeline is the first eight digits of the name of a file of the log. A standby has neither. */
+export const ASK_PRIMARY_WAL = `case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text end as position,
+  case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
+  ${IDENTITY}`;
+
+export type PrimaryPlace = Omit<WalSample, 'atMs'>;
+
+/** Undefined if the row is that of a standby, or has no place. */
+export function primaryPlace({
+  position,
+  timeline,
+  identity,
+}: Readonly<Record<string, unknown>>): PrimaryPlace | undefined {
+  if (typeof position !== 'string' || typeof timeline !== 'string') return undefined;
+  return { position: BigInt(position), timeline: Number.parseInt(timeline, 16), identity: String(identity) };
+}
+
+export async function readPrimaryPlace(sql: Reader): Promise<PrimaryPlace> {
+  const place = primaryPlace(one(await sql.unsafe<Record<string, unknown>[]>(`select ${ASK_PRIMARY_WAL}`)));
+  if (place === undefined) throw new Error('the database is a standby');
+  return place;
+}
+
+export async function readReplicaPlace(sql: Reader): Promise<ReplicaPlace> {
+  return one(await sql.unsafe<ReplicaPlace[]>(ASK_REPLICA));
+}
+
+interface Measure {
+  readonly history: WalHistory;
+  /** The position that the caller needs. */
+  readonly position: bigint;
+  readonly maxLagMs: number;
+  readonly nowMs: number;
+}
+
+/** Whether a server at this place may answer. */
+export function judgePlace(place: ReplicaPlace, { history, position, maxLagMs, nowMs }: Measure): ReplicaState {
+  if (!place.isStandby || place.position === null) return { refusal: 'not_a_replica', lagMs: undefined };
+  const replayed = BigInt(place.position);
+  const lagMs = history.lagMs(replayed, nowMs);
+  const primary = history.newest();
+  if (lagMs === undefined || primary === undefined) return { refusal: 'behind', lagMs };
+  if (place.identity !== primary.identity) return { refusal: 'not_a_replica', lagMs: undefined };
+  if ((place.timeline ?? 0) < primary.timeline) return { refusal: 'other_timeline', lagMs };
+  return { refusal: replayed < position || lagMs > maxLagMs ? 'behind' : undefined, lagMs };
+}
