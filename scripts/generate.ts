@@ -19,6 +19,7 @@ import { eventsPage } from './events-page.ts';
 import { expandReferences } from './expand-references.ts';
 import { grafanaDashboard } from './grafana-dashboard.ts';
 import { jsonText } from './json-text.ts';
+import { logPage } from './log-page.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
 import { withSecurityTables } from './security-tables.ts';
@@ -42,6 +43,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/errors.md', errorsPage()],
     ['docs/authorisation.md', authorisationPage(expandReferences(JSON.parse(openApi)))],
     ['docs/events.md', eventsPage()],
+    ['docs/log.md', logPage()],
     ['docs/networks.md', networksPage()],
     ['networks/schema.json', `${jsonText(networkJsonSchema())}\n`],
     ['docs/conformance.md', conformancePage()],

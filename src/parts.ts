@@ -97,6 +97,13 @@ export interface PartsInput {
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 const noExamination = () => Promise.reject(new Error('This node was opened without its settings.'));
 
+/** One line for each decision about money, after its commit. `docs/log.md` has their fields. */
+function logMoney({ db, log }: Pick<PartsInput, 'db' | 'log'>): void {
+  db.onMoney((lines) => {
+    for (const line of lines) log.info(line, 'money');
+  });
+}
+
 /** Creates, on an open database, everything that lives as long as the node. */
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
@@ -108,6 +115,7 @@ export async function createParts(input: PartsInput) {
   const base = { ...input, registry, records, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
   await adoptRows(base);
   await rememberAccounts(base);
+  logMoney(base);
   const metrics = createMetrics();
   const caches = createCaches(base);
   await openCheckout(base);

@@ -1,6 +1,7 @@
 import type { EventType } from '../../domain/event.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/mode.ts';
+import { lineOfEvent } from '../../domain/money-line.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface NewEvent {
@@ -35,6 +36,7 @@ export function newEventId({ outbox }: Tx, at: Date): string {
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
   tx.outbox.hasEvents = true;
+  tx.outbox.money.push(...events.flatMap(lineOfEvent));
   const rows = events.map(({ objectId, merchantId, owner, ...event }, place) => ({
     ...event,
     place,

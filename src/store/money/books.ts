@@ -1,5 +1,6 @@
 import type { PlacedEntry } from '../../domain/book-chain.ts';
 import type { Entry, EntryKind, Line } from '../../domain/books.ts';
+import { lineOfEntry } from '../../domain/money-line.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { lockNames } from '../plumbing/locks.ts';
 
@@ -13,6 +14,7 @@ export interface StoredEntry extends Entry {
 
 /** Inserts entries. The database refuses an entry whose lines do not balance. */
 export async function insertEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
+  tx.outbox.money.push(...entries.flatMap((entry) => lineOfEntry(entry, at)));
   const rows = entries.map(({ lines, ...rest }) => ({ ...rest, lines: lines.map(written) }));
   await tx`
     insert into book_entries (network, asset, kind, subject, reference, merchant_id, transaction_hash, block_number, note,

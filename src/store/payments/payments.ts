@@ -1,6 +1,7 @@
 import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { Mode } from '../../domain/mode.ts';
+import { lineOfEvent } from '../../domain/money-line.ts';
 import type { PaymentState } from '../../domain/payment.ts';
 import type { PaymentFacts } from '../../domain/payment-facts.ts';
 import { appendHappened, type Facts, newEventId } from '../events/events.ts';
@@ -203,7 +204,13 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
               then greatest(payment_customers.last_day, excluded.last_day) end
     )
     select id from moved`;
-  return moved.map(({ id }) => id);
+  const ids = new Set(moved.map(({ id }) => id));
+  for (const { payment, events, ...move } of moves) {
+    if (!ids.has(payment.id)) continue;
+    const { id: objectId, merchantId } = payment;
+    tx.outbox.money.push(...events.flatMap((type) => lineOfEvent({ ...move, type, objectId, merchantId })));
+  }
+  return [...ids];
 }
 
 /** The columns of a `Payment`. They refer to the table or alias `payments`. */

@@ -1,3 +1,4 @@
+import { lineOfAction } from '../../domain/money-line.ts';
 import type { Origin } from '../../domain/origin.ts';
 import type { AuditRow } from '../../domain/signed-head.ts';
 import type { Reader, Tx } from './database.ts';
@@ -14,6 +15,7 @@ export interface AuditEntry {
 }
 
 export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  tx.outbox.money.push(...lineOfAction(entry));
   await tx`
     insert into audit_log (at, actor, action, subject, detail, origin)
     values (${entry.at}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${tx.json(entry.detail as never)},

@@ -1,3 +1,4 @@
+import type { MoneyLine } from '../../domain/money-line.ts';
 import type { Origin } from '../../domain/origin.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
@@ -34,6 +35,8 @@ export interface Database {
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
   onEvents(listener: () => void): void;
+  /** Calls the listener after every commit that decided about money, with the lines for the log. */
+  onMoney(listener: (lines: readonly MoneyLine[]) => void): void;
   /** Receives notifications while the database is open, over a separate connection that reconnects by itself. */
   listen(channel: string, listener: Listener): Promise<void>;
   load(): DatabaseLoad;
@@ -56,6 +59,8 @@ export interface Tx extends Reader {
 interface TxOutbox {
   readonly random: Random;
   hasEvents: boolean;
+  /** The decisions about money of this transaction. They are written to the log after the commit. */
+  money: MoneyLine[];
 }
 
 type TxContext = Pick<Tx, 'outbox' | 'origin'>;
@@ -148,13 +153,15 @@ export function openDatabase(input: DatabaseInput): Database {
 
   const sql = readerOf(run);
   const beginNow: Database['begin'] = async (random, work, origin = {}) => {
-    const outbox: TxOutbox = { random, hasEvents: false };
+    const outbox: TxOutbox = { random, hasEvents: false, money: [] };
     const result = await borrow((session) =>
       transact(session, begin, () => work(transactionOn(session, { outbox, origin }, 1))),
     );
     if (outbox.hasEvents) announceEvents();
+    if (outbox.money.length > 0) for (const listener of moneyListeners) listener(outbox.money);
     return result;
   };
+  const moneyListeners: ((lines: readonly MoneyLine[]) => void)[] = [];
   const eventListeners: (() => void)[] = [];
   const announceEvents = () => {
     for (const listener of eventListeners) listener();
@@ -177,6 +184,7 @@ export function openDatabase(input: DatabaseInput): Database {
       return read(rows);
     },
     onEvents: (listener) => void eventListeners.push(listener),
+    onMoney: (listener) => void moneyListeners.push(listener),
     listen: listening.add,
     load: () => ({ ...pool.load(), errors: { ...errors } }),
     close() {
@@ -222,6 +230,8 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
     ...context,
     async [SAVEPOINT]<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       await session.command(`savepoint ${name}`);
+      const { outbox } = context;
+      const before = outbox.money.length;
       try {
         const result = await work(transactionOn(session, context, depth + 1));
         await session.command(`release savepoint ${name}`);
@@ -230,6 +240,7 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
         // If this rollback fails, the work is not undone. Then this error is thrown: the work's own error could be handled as a
         // mere refusal.
         await session.command(`rollback to savepoint ${name}`);
+        outbox.money.length = before;
         throw error;
       }
     },
