@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import { fullBucket, refill, type TokenBucket, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
+import type { Owner } from '../../store/parties/merchants.ts';
 import { type Database, isStatementTimeout, type Reader } from '../../store/plumbing/database.ts';
-import type { CallerRights } from './caller.ts';
 import { createFairQueue } from './fair-queue.ts';
 import type { ReplicaReads } from './replica-reads.ts';
 import type { Turns } from './turns.ts';
@@ -24,7 +24,10 @@ export interface ListReads {
   beginExport(caller: ListCaller, reply: FastifyReply): ExportReads;
 }
 
-export type ListCaller = Pick<CallerRights, 'id' | 'partnerId' | 'mode'>;
+export interface ListCaller extends Owner {
+  /** The key or the session. */
+  readonly id: string;
+}
 type Work<T> = (db: Reader) => Promise<T>;
 
 /** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */

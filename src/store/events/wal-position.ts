@@ -1,5 +1,5 @@
-import type { Owner } from '../parties/merchants.ts';
 import type { Reader } from '../plumbing/database.ts';
+import type { FeedView } from './partner-feed.ts';
 
 /** With more batches than this without a position, a replica must have everything. */
 const MAX_WAITING = 1_000;
@@ -11,7 +11,10 @@ const MAX_WAITING = 1_000;
  * without a note, it is the present end of the log. A database that was restored into another server has notes of another log,
  * which may be ahead of this one.
  */
-export async function findWalPosition(db: Reader, { partnerId, mode }: Owner): Promise<bigint> {
+export async function findWalPosition(
+  db: Reader,
+  { partnerId, mode }: Pick<FeedView, 'partnerId' | 'mode'>,
+): Promise<bigint> {
   const [row] = await db<{ position: string }[]>`
     with waiting as (
       select partner_id, mode from outbox order by batch limit ${MAX_WAITING}
