@@ -22,6 +22,7 @@ import { jsonText } from './json-text.ts';
 import { logPage } from './log-page.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
+import { scalePage } from './scale-page.ts';
 import { withSecurityTables } from './security-tables.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -45,6 +46,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/events.md', eventsPage()],
     ['docs/log.md', logPage()],
     ['docs/networks.md', networksPage()],
+    ['docs/scale.md', scalePage()],
     ['networks/schema.json', `${jsonText(networkJsonSchema())}\n`],
     ['docs/conformance.md', conformancePage()],
     ['docs/rooms.md', roomsPage()],
