@@ -37,6 +37,7 @@ ${fields.join('\n')}
 | --- | --- |
 ${lines.join('\n')}
 
-The creation of a payment, changes of payment links and merchants, and gas are no decisions about money, and have no line.
+The creation of a payment, changes of payment links and merchants, and gas are no decisions about money, and have no line. A line takes some 8 µs of processor time (19 November 2026, on a
+busy Intel Xeon); a payment that is paid has two, beside the 2.2 ms of [settling it](benchmarks.md).
 `;
 }

@@ -36,16 +36,20 @@ export const LINE_FIELDS = {
   at: 'the time of the journal, by the clock of the database; `time` is that of the machine when the line was written',
 } as const satisfies Record<keyof MoneyLine, string>;
 
-/** By type of event. Null if the event decides nothing about money. */
+/**
+ * By type of event. Null if the event decides nothing about money. A payment is settled by its own transfer, at `payment.succeeded`, or
+ * by a payout.
+ */
 const OF_EVENTS = {
   'payment.created': null,
   'payment.processing': 'A payment was accepted: a payer has signed or sent it.',
   'payment.requires_action': 'A payment lapsed: the last attempt to pay is over, and it can be paid again.',
-  'payment.succeeded': 'A payment has arrived, at final depth.',
+  'payment.succeeded':
+    'A payment has arrived, at final depth. Without a payout, its net amount has reached the merchant.',
   'payment.failed': 'A payment was declined.',
   'payment.expired': 'A payment ended unpaid.',
   'payment.cancelled': 'A payment was cancelled.',
-  'payment.settled': 'The net amount has reached the merchant.',
+  'payment.settled': null,
   'payment.reorged': 'A reorganisation deeper than final depth removed a transaction, or it is in the chain again.',
   'payment.late_money': 'Late money was named. `subject` is the payment.',
   'payment.late_money_updated': 'The return of late money was requested, sent, done or given up: `step` has its state.',
