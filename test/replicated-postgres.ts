@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -33,6 +33,8 @@ export interface ReplicatedPostgres {
   readonly primary: Server;
   readonly standby: Server;
   promoteStandby(): Promise<void>;
+  /** Starts the killed primary as a standby that follows nobody, as after a failover that was not cleaned up. */
+  startFormerPrimary(): Promise<Server>;
   stop(): Promise<void>;
 }
 
@@ -114,6 +116,12 @@ async function startBoth(
     primary,
     standby,
     promoteStandby: () => withConnection(standby.url, (sql) => sql`select pg_promote()`),
+    async startFormerPrimary() {
+      await writeFile(join(folder, 'primary', 'standby.signal'), '');
+      const former = await startServer(place, 'primary');
+      started.push(former);
+      return former;
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { applyRoles } from '../../src/store/plumbing/database-roles.ts';
 import { migrate } from '../../src/store/plumbing/migrate.ts';
 import { connectTo } from '../database.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { missingReplication, type ReplicatedPostgres, startReplicatedPostgres } from '../replicated-postgres.ts';
 import { runCommand } from '../run-command.ts';
 import { until } from '../until.ts';
@@ -261,4 +262,45 @@ describe('a read replica', { skip: missingReplication() }, () => {
       await until('the replica answers again', async () => (await list(shop)).source === 'replica');
     });
   }
+});
+
+describe('a read replica after a failover', { skip: ONLY_LONG.skip || missingReplication() }, () => {
+  it('is not used if it was promoted, or if it still has the timeline of the former primary', async () => {
+    const servers = await startReplicatedPostgres();
+    const gateways: TestGateway[] = [];
+    const open = async (databaseUrl: string, readDatabaseUrl: string) => {
+      const gateway = await startTestGateway({ databaseUrl, config: { readDatabaseUrl, readMaxLagMs: 60_000 } });
+      gateways.push(gateway);
+      return gateway;
+    };
+    try {
+      await migrate({ log }, servers.primary.url);
+      const gateway = await open(servers.url, servers.standby.url);
+      const { headers } = await createTestPartner(gateway);
+      const from = async (on: TestGateway) => {
+        const answer = await on.call({ method: 'GET', url: '/v1/payments', headers });
+        return answer.statusCode === 200 ? String(answer.headers['read-from']) : '';
+      };
+      const reads = async (on: TestGateway) => on.metrics.registry.metrics();
+      await until('the replica answers', async () => (await from(gateway)).startsWith('replica'));
+
+      await servers.primary.signal('SIGKILL');
+      await servers.promoteStandby();
+      await until('the promoted server answers as the primary', async () => {
+        await from(gateway);
+        return (await reads(gateway)).includes('till_list_reads_total{from="primary",reason="not_a_replica"}');
+      });
+      await until('lists are answered', async () => (await from(gateway)) === 'primary');
+
+      const former = await servers.startFormerPrimary();
+      const later = await open(servers.standby.url, former.url);
+      await until('the former primary is judged', async () => {
+        assert.ok(['primary', ''].includes(await from(later)));
+        return (await reads(later)).includes('till_list_reads_total{from="primary",reason="other_timeline"}');
+      });
+    } finally {
+      for (const gateway of gateways) await gateway.stop();
+      await servers.stop();
+    }
+  });
 });
