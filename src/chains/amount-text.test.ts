@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { REGISTRY } from '../../test/registry.ts';
-import { amountText, tokenText } from './amount-text.ts';
+import { amountText, coinDecimal, tokenText } from './amount-text.ts';
 
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
@@ -22,4 +22,10 @@ test('the coin of a network has its symbol, also where nobody can pay with it; t
 
 test('an asset that is not listed is named by its id, in units', () => {
   assert.equal(amountText(REGISTRY, 'eip155:8453/erc20:0xAB', 7n), '7 units of eip155:8453/erc20:0xAB');
+});
+
+test('coin has the decimals of its network, for programs too', () => {
+  const coin = { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/slip44:501', symbol: 'SOL', decimals: 9 };
+  assert.equal(coinDecimal({ coin }, 1_500_000_000n), '1.5');
+  assert.equal(coinDecimal({ coin: { ...coin, decimals: 18 } }, 10n ** 17n), '0.1');
 });

@@ -1,4 +1,4 @@
-import { formatForPeople } from '../domain/money.ts';
+import { formatDecimal, formatForPeople } from '../domain/money.ts';
 import type { Coin, Network } from './network.ts';
 import type { Registry } from './registry.ts';
 
@@ -28,4 +28,9 @@ function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'deci
 /** An amount of the coin of a network: `0.1 ETH on Base`. */
 export function coinText({ coin, name }: Network, units: bigint): string {
   return `${formatForPeople({ units, decimals: coin.decimals })} ${coin.symbol} on ${name}`;
+}
+
+/** The same for programs, as a decimal in whole coins: `0.1`. */
+export function coinDecimal({ coin }: Pick<Network, 'coin'>, units: bigint): string {
+  return formatDecimal({ units, decimals: coin.decimals });
 }

@@ -1,9 +1,9 @@
 import { isOwnAccountState, isRetired, readAccountStates } from '../actions/account-states.ts';
 import { adoptAccount, isOwnAccount } from '../actions/own-accounts.ts';
 import { addAccount, type ChangeDeps, retireAccount, rotateAccount } from '../actions/relay/change-accounts.ts';
+import { coinDecimal } from '../chains/amount-text.ts';
 import { unlessUnavailable } from '../chains/chain-errors.ts';
 import { isSameAddress } from '../domain/addresses/families.ts';
-import { formatDecimal } from '../domain/money.ts';
 import { listAccountStates } from '../store/chain/account-states.ts';
 import { listOwnAccounts, type OwnAccount } from '../store/chain/own-accounts.ts';
 import { type AccountRest, countAccountRest } from '../store/money/account-rest.ts';
@@ -15,8 +15,6 @@ import { listing } from './listing.ts';
 import { account } from './money-kinds.ts';
 import { required } from './options.ts';
 import { openRowKeys } from './row-keys.ts';
-
-const COIN_DECIMALS = 18;
 
 type Named = Pick<OwnAccount, 'network' | 'address' | 'kind'>;
 
@@ -159,7 +157,7 @@ const retire = databaseCommand({
       const left = await retireAccount(changing, { network, address, kind, actor: operatorOf(deps.config) });
       const chain = changing.chains.find(network)?.chain;
       const balance = chain && (await unlessUnavailable(chain.reader.balance(address)));
-      const coin = balance === undefined ? 'unknown' : formatDecimal({ units: balance, decimals: COIN_DECIMALS });
+      const coin = chain === undefined || balance === undefined ? 'unknown' : coinDecimal(chain.network, balance);
       const text = `${address} is retired on ${network}. Left: ${restText(left)}. Its rest of coin is ${coin}. When till accounts list shows nothing left, move the coin away and take its key out of the settings.`;
       return { json: { network, address, kind, left, coin }, text };
     }),

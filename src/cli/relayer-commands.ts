@@ -1,10 +1,8 @@
 import { listRelayers } from '../actions/relay/list-relayers.ts';
-import { formatDecimal } from '../domain/money.ts';
+import { coinDecimal } from '../chains/amount-text.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand } from './command.ts';
 import { listing } from './listing.ts';
-
-const COIN_DECIMALS = 18;
 
 const list = databaseCommand({
   name: 'relayers list',
@@ -13,12 +11,15 @@ const list = databaseCommand({
   run: (deps) =>
     withChains(deps, async (chains) => {
       const relayers = await listRelayers({ chains, db: deps.db, clock: deps.world.clock });
-      const rows = relayers.map(({ balance, nextNonce, ...rest }) => ({
-        ...rest,
-        // A string, because many programs read JSON numbers as floats.
-        balance: balance === undefined ? null : formatDecimal({ units: balance, decimals: COIN_DECIMALS }),
-        nextNonce: nextNonce ?? null,
-      }));
+      const rows = relayers.map(({ balance, nextNonce, ...rest }) => {
+        const network = chains.find(rest.network)?.chain.network;
+        return {
+          ...rest,
+          // A string, because many programs read JSON numbers as floats.
+          balance: network === undefined || balance === undefined ? null : coinDecimal(network, balance),
+          nextNonce: nextNonce ?? null,
+        };
+      });
       return listing(rows, {
         columns: [
           { title: 'network', cell: ({ network }) => network },

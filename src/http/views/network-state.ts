@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { SurveyedNetwork, SurveyedRelayer } from '../../actions/oversight/survey-networks.ts';
+import { coinDecimal } from '../../chains/amount-text.ts';
+import type { Network } from '../../chains/network.ts';
 import type { AlertName } from '../../domain/alert.ts';
-import { formatDecimal } from '../../domain/money.ts';
 import type { Alert } from '../../store/plumbing/alerts.ts';
 import { nullable, Timestamp } from '../schemas.ts';
-
-/** The coin of every EVM network has 18 decimals. */
-const COIN_DECIMALS = 18;
 
 /** Alerts that the books and a chain differ, or that they could not be compared. */
 const BOOK_ALERTS: readonly AlertName[] = ['books_differ', 'books_unread', 'audit_failing'];
@@ -33,8 +31,8 @@ export function viewNetwork(
       .filter((alert) => alert.name === 'endpoints_disagree' && isAbout(alert))
       .map(({ message }) => message),
     problems: [...connected.problems()],
-    relayers: relayers.map(viewRelayer),
-    gasPerItem: gasPerItem(relayers),
+    relayers: relayers.map((relayer) => viewRelayer(chain.network, relayer)),
+    gasPerItem: gasPerItem(chain.network, relayers),
     books: {
       auditedBlock: auditedBlock ?? null,
       problems: alerts
@@ -44,11 +42,14 @@ export function viewNetwork(
   };
 }
 
-function viewRelayer({ address, balance, inFlight, isLed, spentPerDay, itemsPerDay }: SurveyedRelayer) {
+function viewRelayer(
+  network: Network,
+  { address, balance, inFlight, isLed, spentPerDay, itemsPerDay }: SurveyedRelayer,
+) {
   return {
     address,
-    balance: balance === undefined ? null : coinText(balance),
-    spentPerDay: coinText(spentPerDay),
+    balance: balance === undefined ? null : coinDecimal(network, balance),
+    spentPerDay: coinDecimal(network, spentPerDay),
     daysLeft: balance === undefined || spentPerDay === 0n ? null : Number(balance / spentPerDay),
     itemsPerDay,
     inFlight,
@@ -57,14 +58,10 @@ function viewRelayer({ address, balance, inFlight, isLed, spentPerDay, itemsPerD
 }
 
 /** The average of the last 24 hours, in coin. */
-function gasPerItem(relayers: readonly SurveyedRelayer[]): string | null {
+function gasPerItem(network: Network, relayers: readonly SurveyedRelayer[]): string | null {
   const items = relayers.reduce((sum, { itemsPerDay }) => sum + itemsPerDay, 0);
   const coin = relayers.reduce((sum, { spentPerDay }) => sum + spentPerDay, 0n);
-  return items === 0 ? null : coinText(coin / BigInt(items));
-}
-
-function coinText(units: bigint): string {
-  return formatDecimal({ units, decimals: COIN_DECIMALS });
+  return items === 0 ? null : coinDecimal(network, coin / BigInt(items));
 }
 
 const Block = (description: string) => nullable(Type.Integer({ description }));
