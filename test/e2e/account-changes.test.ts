@@ -4,12 +4,14 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { command } from '../../src/actions/command.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
-import { rememberAccounts, storedAccounts, usedAccounts } from '../../src/actions/own-accounts.ts';
+import { adoptAccount, rememberAccounts, storedAccounts, usedAccounts } from '../../src/actions/own-accounts.ts';
 import { refuseOwnPlaces } from '../../src/actions/parties/refuse-own-places.ts';
 import { addAccount, retireAccount, rotateAccount } from '../../src/actions/relay/change-accounts.ts';
 import type { Signer } from '../../src/chains/signer.ts';
-import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { listFloats } from '../../src/store/money/floats.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -272,6 +274,100 @@ describe('an intermediate account that is replaced in operation', () => {
     assert.deepEqual(await differences(), []);
     await checkSolvency(scene, scene.connected);
     assert.deepEqual(await listFreezes(scene.db.sql), []);
+  });
+
+  /** Money leaves an account by a transaction that the gateway did not order. */
+  const withdraw = (from: string, units: bigint, to = scene.payers.newAccount()) => {
+    scene.control.setBalance(from, DOLLAR, scene.control.balanceOf(from, DOLLAR) - units);
+    return scene.transfer({ from, to, units });
+  };
+  const bringTo = async (to: string, units: bigint) => {
+    const transactionHash = scene.transfer({ from: scene.payers.newAccount(), to, units });
+    await scene.live(node, 2);
+    return addFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' });
+  };
+  const missing = async () => {
+    const booked = Object.entries(await scene.books()).filter(([account]) => account.startsWith('missing/'));
+    return Object.fromEntries(booked);
+  };
+  const alertsNamed = async (name: string) => (await scene.alerts()).filter((alert) => alert.startsWith(`${name} `));
+  async function checkCover() {
+    for (let time = 0; time < 2; time += 1) {
+      await scene.live(node, 1);
+      await checkSolvency(scene, scene.connected);
+    }
+    return (await listFreezes(scene.db.sql)).map(({ scope, subject }) => `${scope} ${subject}`);
+  }
+
+  for (const where of ['the old account', 'the new account']) {
+    it(`has departures that nobody ordered: the float there bears them, and the rest is missing until money is brought to ${where}`, async () => {
+      await scene.fill(node, OPERATOR_FLOAT, 50n);
+      await scene.paid(node, { isHeld: true });
+      await rotate();
+      withdraw(OLD.address, 120n);
+      await scene.live(node, 4);
+      assert.deepEqual(
+        [await scene.floats(), await missing()],
+        [{ [OPERATOR_FLOAT]: '0' }, { [ACCOUNTS.missing(OLD.address)]: -70n }],
+      );
+      assert.equal((await alertsNamed('money_left')).length, 1);
+      assert.deepEqual(await differences(), []);
+      assert.deepEqual(await checkCover(), [`asset ${DOLLAR}`]);
+      const account = where === 'the old account' ? OLD.address : NEW.address;
+      await bringTo(account, 30n);
+      assert.deepEqual(await missing(), { [ACCOUNTS.missing(OLD.address)]: -40n });
+      await bringTo(account, 45n);
+      assert.deepEqual([await scene.floats(), await missing()], [{ [OPERATOR_FLOAT]: '5' }, {}]);
+      assert.deepEqual([await checkCover(), await alertsNamed('money_left'), await differences()], [[], [], []]);
+    });
+  }
+
+  it('has departures that take no float of the operator on the other account', async () => {
+    await scene.paid(node, { isHeld: true });
+    await rotate();
+    await bringTo(NEW.address, 500n);
+    withdraw(OLD.address, 120n);
+    await scene.live(node, 4);
+    assert.deepEqual(
+      [await scene.floats(), await missing()],
+      [{ [OPERATOR_FLOAT]: '500' }, { [ACCOUNTS.missing(OLD.address)]: -120n }],
+    );
+    assert.deepEqual(await differences(), []);
+  });
+
+  it('is emptied by hand before the gateway knows the new one: the money is not missing any more once it does', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    await scene.fill(node, scene.merchantId, 300n);
+    await scene.paid(node, { isHeld: true });
+    withdraw(OLD.address, 1_340n, NEW.address);
+    await scene.live(node, 4);
+    assert.deepEqual(await missing(), { [ACCOUNTS.missing(OLD.address)]: -1_290n });
+    assert.deepEqual(await checkCover(), [`asset ${DOLLAR}`]);
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'operator:ann' });
+    settings(NEW, [OLD]);
+    node = await scene.newNode();
+    await scene.live(node, 3);
+    assert.deepEqual(await missing(), {});
+    assert.deepEqual(await scene.floats(), { [OPERATOR_FLOAT]: '50', [scene.merchantId]: '300' });
+    const floats = await listFloats(scene.db.sql);
+    assert.deepEqual(
+      new Set(floats.map(({ account }) => account)),
+      new Set([NEW.address]),
+      'they have followed the money',
+    );
+    assert.deepEqual([await checkCover(), await alertsNamed('money_left'), await differences()], [[], [], []]);
+    assert.deepEqual(await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
+  });
+
+  it('gives its floats to the new one when the money is moved, also while nodes have the settings of before', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'operator:ann' });
+    withdraw(OLD.address, 50n, NEW.address);
+    await scene.live(node, 3);
+    const [float] = await listFloats(scene.db.sql);
+    assert.deepEqual([float?.account, float?.units], [NEW.address, '50']);
   });
 
   it('is retired when it is empty, and not before', async () => {

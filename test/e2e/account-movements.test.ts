@@ -5,6 +5,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { clearOutdatedAlerts } from '../../src/actions/oversight/clear-outdated-alerts.ts';
+import { adoptAccount } from '../../src/actions/own-accounts.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findAccountCursor, listAccountRanges } from '../../src/store/chain/account-movements.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
@@ -111,6 +112,30 @@ describe('movements of our own accounts', () => {
     assert.deepEqual(await named('money_left'), []);
     await checkCover();
     assert.deepEqual([await frozen(), await named('money_missing'), await named('shortfall')], [[], [], []]);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that leave without an order take the fees first, where the fee account is the same account, or has replaced it', async () => {
+    await open();
+    Object.assign(scene.connected, { feeAccount: scene.intermediate });
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    const { item } = await scene.paid(node, { isHeld: true, terms: { feeAccount: scene.intermediate } });
+    const left = async () => {
+      const books = await scene.books();
+      return [ACCOUNTS.fees, ACCOUNTS.float(OPERATOR_FLOAT), ACCOUNTS.missing(scene.intermediate)].map(
+        (name) => books[name] ?? 0n,
+      );
+    };
+    assert.deepEqual(await left(), [item.fee, 50n, 0n]);
+    withdraw(item.fee - 4n);
+    await scene.live(node, 4);
+    assert.deepEqual(await left(), [4n, 50n, 0n]);
+    const next = scene.payers.newAccount();
+    Object.assign(scene.connected, { intermediateAccount: next, feeAccount: next });
+    await adoptAccount(scene, { network: scene.network, address: next, actor: 'test' });
+    withdraw(5n);
+    await scene.live(node, 4);
+    assert.deepEqual(await left(), [0n, 49n, 0n]);
     assert.deepEqual(await scene.differences(), []);
   });
 

@@ -58,16 +58,17 @@ export async function moveAccountCursor(
   return count === 1;
 }
 
-/** Stores the first block of accounts whose movements are read from now on. */
+/** Stores the first block of accounts whose movements are read from now on, and returns those that are new. */
 export async function putAccountRanges(
   tx: Tx,
   network: string,
   { accounts, fromBlock }: { readonly accounts: readonly string[]; readonly fromBlock: number },
-): Promise<void> {
-  await tx`
+): Promise<string[]> {
+  const rows = await tx<{ address: string }[]>`
     insert into account_ranges (network, address, from_block)
     select ${network}, address, ${fromBlock} from unnest(${accounts as string[]}::text[]) as a(address)
-    on conflict (network, address) do nothing`;
+    on conflict (network, address) do nothing returning address`;
+  return rows.map(({ address }) => address);
 }
 
 /** The first stored block of each account. */
@@ -105,15 +106,38 @@ export async function deleteAccountMovementsAbove(tx: Tx, network: string, block
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** Locks the departures from an account of which a part is still missing, the oldest first. */
+/** Locks the departures of which a part is still missing: those from this account first, and the oldest first. */
 export async function lockLacking(
   tx: Tx,
   { asset, account, limit }: { readonly asset: string; readonly account: string; readonly limit: number },
 ): Promise<AccountMovement[]> {
   const rows = await tx<MovementRow[]>`
     select ${columns(tx)} from account_movements
-    where asset = ${asset} and sender = ${account} and lacking > 0 order by block_number, log_index limit ${limit} for update`;
+    where asset = ${asset} and lacking > 0
+    order by sender <> ${account}, sender, block_number, log_index limit ${limit} for update`;
   return rows.map(readRow);
+}
+
+/** Locks the departures that nobody ordered and that went to these accounts, in order. Called when an account joins, so it may be slow. */
+export async function lockDeparturesTo(
+  tx: Tx,
+  network: string,
+  accounts: readonly string[],
+): Promise<AccountMovement[]> {
+  const rows = await tx<MovementRow[]>`
+    select ${columns(tx)} from account_movements
+    where network = ${network} and sender_owner = 'nobody' and recipient = any(${accounts as string[]}::text[])
+    order by block_number, log_index for update`;
+  return rows.map(readRow);
+}
+
+/** Marks movements as transfers between accounts of ours, which nobody bears. */
+export async function setOwn(tx: Tx, network: string, movements: readonly MovementKey[]): Promise<void> {
+  await tx`
+    update account_movements a
+    set sender_owner = 'own', recipient_owner = 'own', from_fees = 0, from_float = 0, lacking = 0
+    from jsonb_to_recordset(${tx.json(movements as never)}) as m("transactionHash" text, "logIndex" int)
+    where a.network = ${network} and a.transaction_hash = m."transactionHash" and a.log_index = m."logIndex"`;
 }
 
 /** Stores who bore a departure that nobody ordered. */

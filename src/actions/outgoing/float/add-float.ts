@@ -28,7 +28,7 @@ import {
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askTransfers } from '../../evidence.ts';
-import { ownAccounts } from '../../own-accounts.ts';
+import { intermediateAccounts, ownAccounts } from '../../own-accounts.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { fillDepartures } from '../return/book-departures.ts';
@@ -48,15 +48,16 @@ export interface AddFloatInput {
 }
 
 /**
- * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Repeated calls credit
- * each transfer once: it has one row among the unexpected money, and is claimed there.
+ * Credits a float with the transfers of a transaction to the intermediate account, or of tokens to an earlier one, as the chain shows
+ * them. Repeated calls credit each transfer once: it has one row among the unexpected money, and is claimed there.
  */
 export async function addFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
   input: AddFloatInput,
 ): Promise<bigint> {
   const connected = connectedOf(deps.chains, input.asset);
-  const transfers = await transfersOf(deps, connected, input).catch(asRefusal);
+  const intermediates = await intermediateAccounts(deps, connected);
+  const transfers = await transfersOf(deps, connected, { ...input, intermediates }).catch(asRefusal);
   const block = Math.max(...transfers.map((transfer) => transfer.block.number));
   const surplus = await surplusWith(deps, connected, { asset: input.asset, block }).catch(asRefusal);
   return command(deps, async (tx, now) => {
@@ -66,9 +67,7 @@ export async function addFloat(
       const merchant = await findMerchantOfAnyPartner(tx, input.owner);
       if (merchant === undefined) throw merchantNotFound(input.owner);
     }
-    const unexpectedMoney = transfers.map((transfer) =>
-      unexpectedOf(connected, [connected.intermediateAccount], transfer, 'float'),
-    );
+    const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, intermediates, transfer, 'float'));
     const isNew = new Set(await insertUnexpected(tx, unexpectedMoney, now));
     const unknown = unexpectedMoney.filter(({ id }) => isNew.has(id));
     const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(deps.registry, surplus, unitsOf(unknown));
@@ -137,14 +136,14 @@ async function claim(
   const proof = { transaction: unexpected.transactionHash ?? '', block: unexpected.blockNumber };
   const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   const moved = place === 'nowhere' ? [] : unexpectedReceivedEntries(unexpected, -units, proof);
-  await refuseElsewhere(tx, { owner, asset, account: unexpected.account });
   const { account } = unexpected;
   // What a departure took from others is filled first.
-  const filled = owner === OPERATOR_FLOAT ? await fillDepartures(tx, { network, asset, account, units }) : 0n;
-  const added = units - filled;
+  const filled = owner === OPERATOR_FLOAT ? await fillDepartures(tx, { network, asset, account, units }) : [];
+  const added = filled.reduce((left, part) => left - part.units, units);
+  if (added > 0n) await refuseElsewhere(tx, { owner, asset, account });
   await changeFloats(tx, [{ owner, network, asset, units: added, kind: 'added', subject: id, account }], at);
   const entries = [
-    ...(filled > 0n ? [missingFilledEntry(about, account, filled, proof)] : []),
+    ...filled.map((part) => missingFilledEntry(about, part.account, part.units, proof)),
     ...(added > 0n ? [floatAddedEntry(about, owner, added, proof)] : []),
   ];
   await recordEntries(tx, [...moved, ...entries], at);
@@ -172,7 +171,7 @@ function unitsOf(unexpectedMoney: readonly NewUnexpectedMoney[]): bigint {
 async function transfersOf(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
-  { asset, transactionHash }: AddFloatInput,
+  { asset, transactionHash, intermediates }: AddFloatInput & { readonly intermediates: readonly string[] },
 ): Promise<readonly Incoming[]> {
   const { db } = deps;
   const { chain, intermediateAccount } = connected;
@@ -182,13 +181,14 @@ async function transfersOf(
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
   const { transfers, isFinal, isAlone } = await askTransfers(chain.reader, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
-  const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
+  const isCoin = asset === coinOf(deps.registry, network);
+  const places = isCoin ? [intermediateAccount] : intermediates;
+  const arrived = transfers.filter((transfer) => places.includes(transfer.to) && transfer.asset === asset);
   // The events of the same block show which transfers belong to payments, so the block must have been read.
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
-  const isUnread = asset !== coinOf(deps.registry, network) && arrived.some(({ block }) => block.number > read);
+  const isUnread = !isCoin && arrived.some(({ block }) => block.number > read);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const found =
-    asset === coinOf(deps.registry, network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
+  const found = isCoin ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
   if (isUnread || found === undefined) {
     throw refused('The gateway has not read the block of the transaction yet: try again soon.');
   }

@@ -3,19 +3,20 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { lockFloatsOn, moveFloats } from '../../../store/money/floats.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Reader, Tx } from '../../../store/plumbing/database.ts';
-import { intermediateAccounts } from '../../own-accounts.ts';
+import { intermediateAccounts, intermediateInForce } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
 /**
- * The transfers from an earlier intermediate account to the present one. Only the holder of the earlier account's key can have made
- * them.
+ * The transfers from an earlier intermediate account to the one in force. Only the holder of the earlier account's key can have made
+ * them. The stored account counts, because a node may still have the settings of before a change.
  */
 export async function movedByHand(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
   found: readonly Incoming[],
 ): Promise<Incoming[]> {
-  const { intermediateAccount: present } = connected;
+  const { chainId: network } = connected.chain.network;
+  const present = (await intermediateInForce(deps.db.sql, deps, network)) ?? connected.intermediateAccount;
   const arrived = found.filter(({ to }) => to === present);
   if (arrived.length === 0) return [];
   const earlier = new Set(await intermediateAccounts(deps, connected));
@@ -28,7 +29,9 @@ export async function movedByHand(
  * whose money was not transferred stays on its account, and cannot pay from the present one, because the money there belongs to
  * others.
  */
-export async function followFloats(tx: Tx, transfers: readonly Incoming[], at: Date): Promise<void> {
+type Moved = Pick<Incoming, 'asset' | 'from' | 'to' | 'amount' | 'transactionHash'>;
+
+export async function followFloats(tx: Tx, transfers: readonly Moved[], at: Date): Promise<void> {
   for (const { asset, from, to, amount, transactionHash } of transfers) {
     let left = amount;
     const owners: string[] = [];

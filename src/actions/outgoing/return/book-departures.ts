@@ -6,7 +6,7 @@ import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { type Departed, departedEntry } from '../../../domain/departure.ts';
 import type { Log } from '../../../runtime/world.ts';
-import { lockLacking, setDeparted, setLacking } from '../../../store/chain/account-movements.ts';
+import { type AccountMovement, lockLacking, setDeparted, setLacking } from '../../../store/chain/account-movements.ts';
 import { listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { changeFloats, lockFloats } from '../../../store/money/floats.ts';
@@ -60,9 +60,9 @@ export async function departuresAmong(
 }
 
 /**
- * Books departures, in order. The operator's fees bear them if they are on the same account, then the operator's float. The rest is
- * money of others: it is missing, and the solvency check freezes the asset until the operator brings it back. The books do not say
- * what lies on a former account, so a departure from there has an alert alone, and the solvency check finds what others lack.
+ * Books departures, in order, also those from accounts that were replaced. The operator's fees bear them if they are on the same
+ * account, then the operator's float there. The rest is money of others: it is missing, and the solvency check freezes the asset
+ * until the operator brings it back.
  */
 export async function bookDepartures(
   tx: Tx,
@@ -79,22 +79,16 @@ export async function bookDepartures(
   );
   for (const departure of departures) {
     if (booked.has(departureKey(network, departure))) continue;
-    const isPresent = isSameAddress(network, departure.from, connected.intermediateAccount);
-    const parts = isPresent ? await bookDeparture(tx, connected, departure, at) : undefined;
+    const parts = await bookDeparture(tx, connected, departure, at);
     await reportDeparture(tx, deps, { network, departure, parts }, at);
   }
 }
 
-async function bookDeparture(
-  tx: Tx,
-  { chain, feeAccount }: ConnectedChain,
-  departure: Incoming,
-  at: Date,
-): Promise<Departed> {
-  const network = chain.network.chainId;
+async function bookDeparture(tx: Tx, connected: ConnectedChain, departure: Incoming, at: Date): Promise<Departed> {
+  const network = connected.chain.network.chainId;
   const { asset, from: account, amount, transactionHash: transaction, block } = departure;
   const reference = departureKey(network, departure);
-  const parts = await partsOf(tx, { asset, account, amount, hasFees: isSameAddress(network, feeAccount, account) });
+  const parts = await partsOf(tx, { asset, account, amount, hasFees: mayHaveFees(connected, account) });
   const { fees, operatorFloat, missing } = parts;
   const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'departed', subject: reference } as const;
   await changeFloats(tx, [{ ...change, units: -operatorFloat }], at);
@@ -104,21 +98,24 @@ async function bookDeparture(
   return parts;
 }
 
+/** True for the fee account, and for earlier intermediate accounts if the present one is the fee account. */
+function mayHaveFees({ chain, feeAccount, intermediateAccount }: ConnectedChain, account: string): boolean {
+  const isSame = (one: string, other: string) => isSameAddress(chain.network.chainId, one, other);
+  return (
+    isSame(feeAccount, account) || (isSame(feeAccount, intermediateAccount) && !isSame(account, intermediateAccount))
+  );
+}
+
 async function reportDeparture(
   tx: Tx,
   { registry, log }: RegistryDeps & { readonly log: Log },
-  {
-    network,
-    departure,
-    parts,
-  }: { readonly network: string; readonly departure: Incoming; readonly parts: Departed | undefined },
+  { network, departure, parts }: { readonly network: string; readonly departure: Incoming; readonly parts: Departed },
   at: Date,
 ): Promise<void> {
   const { asset, from: account, to, amount, transactionHash } = departure;
   const message = `${amountText(registry, asset, amount)} left ${account} for ${to} in transaction ${transactionHash}, and nobody ordered it. ${borneText(registry, asset, parts)}`;
   await upsertAlert(tx, { name: 'money_left', subject: departureKey(network, departure), message, lastSeen: at });
-  const missing = parts === undefined ? {} : { missing: `${parts.missing}` };
-  const detail = { asset, amount: `${amount}`, to, transactionHash, ...missing };
+  const detail = { asset, amount: `${amount}`, to, transactionHash, missing: `${parts.missing}` };
   await appendAudit(tx, { at, actor: 'watcher', action: 'money.left', subject: account, detail });
   log.error(
     { network, account, asset, amount: `${amount}`, transaction: transactionHash },
@@ -126,9 +123,7 @@ async function reportDeparture(
   );
 }
 
-function borneText(registry: Registry, asset: string, parts: Departed | undefined): string {
-  if (parts === undefined) return 'It is a former account: see whether the books hold anything there.';
-  const { fees, operatorFloat, missing } = parts;
+function borneText(registry: Registry, asset: string, { fees, operatorFloat, missing }: Departed): string {
   if (missing === 0n) return 'The fees and the float of the operator bear it.';
   const borne = amountText(registry, asset, fees + operatorFloat);
   const lack = amountText(registry, asset, missing);
@@ -147,27 +142,51 @@ async function partsOf(
   return { fees, operatorFloat, missing: amount - fees - operatorFloat };
 }
 
-/** Fills what departures from an account left missing, the oldest first, and returns the units that it takes. */
+/** Money of the operator fills a part of what is missing on an account. */
+export interface Filled {
+  readonly account: string;
+  readonly units: bigint;
+}
+
+/**
+ * Fills what departures left missing, and returns the units that each account takes. The account that the money has come to goes
+ * first, and the others follow: the books compare our accounts of a network together, and nobody sends money to one whose key is
+ * stolen.
+ */
 export async function fillDepartures(
   tx: Tx,
   ask: { readonly network: string; readonly asset: string; readonly account: string; readonly units: bigint },
-): Promise<bigint> {
+): Promise<readonly Filled[]> {
   const { network, asset, account, units } = ask;
   const lacking = await lockLacking(tx, { asset, account, limit: MAX_FILLED });
-  if (lacking.length === 0) return 0n;
-  // The books, and not the rows, say how much is missing.
-  let left = least(units, -(await lockBalance(tx, ACCOUNTS.missing(account), asset)));
-  let filled = 0n;
-  for (const departure of lacking) {
+  const filled: Filled[] = [];
+  let left = units;
+  for (const [sender, departures] of Map.groupBy(lacking, (each) => each.sender)) {
+    // The books, and not the rows, say how much is missing.
+    const most = least(left, -(await lockBalance(tx, ACCOUNTS.missing(sender), asset)));
+    const taken = await fillEach(tx, network, { departures, units: most });
+    left -= taken;
+    if (taken > 0n) filled.push({ account: sender, units: taken });
+  }
+  return filled;
+}
+
+/** The oldest departure first. Returns the units that it takes. */
+async function fillEach(
+  tx: Tx,
+  network: string,
+  { departures, units }: { readonly departures: readonly AccountMovement[]; readonly units: bigint },
+): Promise<bigint> {
+  let left = units;
+  for (const departure of departures) {
     const part = least(left, BigInt(departure.lacking));
     if (part === 0n) break;
     const rest = BigInt(departure.lacking) - part;
     await setLacking(tx, network, departure, rest);
     if (rest === 0n) await deleteAlert(tx, { name: 'money_left', subject: departureKey(network, departure) });
     left -= part;
-    filled += part;
   }
-  return filled;
+  return units - left;
 }
 
 /** Only the holder of the account's key, or the issuer of the token, makes departures. */

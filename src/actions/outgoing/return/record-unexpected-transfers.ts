@@ -44,6 +44,7 @@ import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { bookDepartures, departuresAmong } from './book-departures.ts';
 import type { OwnedTransfer } from './owned-transfer.ts';
 import { raiseStrayAlert, strayAlertSubject } from './stray-alert.ts';
+import { takeBackDeparturesTo } from './take-back-departures.ts';
 import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -93,7 +94,9 @@ export async function recordUnexpectedTransfers(
   const isStored = await command(deps, async (tx, now) => {
     // Another node was faster, or a reorganisation has removed what was read.
     if (!(await moveAccountCursor(tx, network, begun, to))) return false;
-    await putAccountRanges(tx, network, { accounts: [...accounts], fromBlock: readTo + 1 });
+    const joined = await putAccountRanges(tx, network, { accounts: [...accounts], fromBlock: readTo + 1 });
+    const joinedIntermediates = joined.filter((account) => intermediates.includes(account));
+    await takeBackDeparturesTo(tx, { network, accounts: joinedIntermediates }, now);
     const movements = owned.filter(({ ends }) => ends.from.length + ends.to.length > 0).map(movementOf);
     if (movements.length > 0) await putAccountMovements(tx, network, movements);
     await storeIsolated(tx, deps, unexpectedMoney, now);
