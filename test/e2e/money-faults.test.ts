@@ -604,7 +604,8 @@ describe('money that arrives in ways nobody asked for', () => {
   it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
-    await scene.register(scene.payers.newAccount());
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
     const { id, send } = await scene.deposit({ isHeld: true });
     send(1_000n);
     await scene.live(node, 6);
@@ -618,6 +619,12 @@ describe('money that arrives in ways nobody asked for', () => {
       'it is not silent',
     );
     assert.ok(((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)] ?? 0n) >= 0n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n, 'the payout has left the chain, too');
+    send(1_000n);
+    await scene.live(node, 12);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n, 'it is paid out once');
+    assert.equal((await balances(DOLLAR))[ACCOUNTS.missing(scene.intermediate)] ?? 0n, 0n);
+    assert.deepEqual(await scene.differences(), []);
   });
 
   it('that a deep reorganisation removes after its payout, which stays, is missing and frozen until it comes again', async () => {

@@ -99,6 +99,26 @@ describe('accounts that were ever ours', () => {
     );
   });
 
+  it('own what was sent to them by an order before they were ours: it is unexpected money, and not that of the order', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 50n, recipient: NEW.address, actor: 'test' };
+    const id = await returnFloat(scene, input);
+    await scene.live(node);
+    const sent = await scene.outgoing(id);
+    assert.deepEqual([sent?.state, scene.control.balanceOf(NEW.address, DOLLAR)], ['paid', 50n]);
+    configure();
+    node = await scene.newNode();
+    await scene.live(node, 2);
+    assert.equal((await scene.differences())?.length, 1, 'the books do not know it');
+    const transactionHash = sent?.transactionHash ?? '';
+    await addFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' });
+    assert.deepEqual([await scene.floats(), await scene.differences()], [{ [OPERATOR_FLOAT]: '50' }, []]);
+    await assert.rejects(
+      addFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' }),
+      /before/,
+    );
+  });
+
   it('refuse a start with another intermediate account while the books hold money on the stored one', async () => {
     await scene.fill(node, OPERATOR_FLOAT, 50n);
     configure();

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
+import { adoptAccount } from '../../src/actions/own-accounts.ts';
+import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -161,6 +163,35 @@ describe('money outside of payments', () => {
     } finally {
       await deep.close();
     }
+  });
+
+  it('goes to no place of ours, neither from a float nor as a return: it would be gone, or come back as the money of others', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 100n);
+    scene.transfer({ from: scene.payers.newAccount(), units: 30n });
+    await scene.live(node, 3);
+    const [stray] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const former = scene.payers.newAccount();
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: former, actor: 'test' });
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: scene.intermediate, actor: 'test' });
+    const { address } = await scene.deposit();
+    const places = [
+      scene.intermediate,
+      former,
+      address,
+      scene.signers[0]?.address,
+      COLLECTORS.at(-1)?.address,
+      DOLLAR.split(':').at(-1),
+    ];
+    for (const recipient of places as string[]) {
+      const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 10n, recipient, actor: 'test' };
+      await assert.rejects(returnFloat(scene, input), /must not be/, recipient);
+      const to = { chainId: scene.network, address: recipient };
+      await assert.rejects(returnUnexpected(scene, { id: stray?.id ?? '', to, actor: 'test' }), /must not be/);
+    }
+    assert.deepEqual(await scene.floats(), { [OPERATOR_FLOAT]: '100' });
+    assert.equal((await scene.db.sql`select from outgoing`).length, 0);
   });
 
   it('that is a float can be returned, and is a float again when it does not arrive', async () => {

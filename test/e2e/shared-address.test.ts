@@ -5,7 +5,44 @@ import { attemptEntries } from '../../src/actions/oversight/attempt-entries.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { eraseAccount } from '../../src/actions/paying/erase-payer.ts';
 import { REGISTRY } from '../registry.ts';
+import { openPayingShop, walletOn } from './paying-shop.ts';
 import { openRefundScene, type RefundScene } from './refund-scene.ts';
+import { openShop } from './shop.ts';
+
+/** Its contract has one address on four networks. */
+const AUSD = '0x00000000eFE302BEAA2b3e6e1b18d08D69a9012a';
+
+describe('a token whose contract has one address on several networks', () => {
+  it('has one deposit address on each of them, for payers and for programs', async (t) => {
+    const networks = ['eip155:1', 'eip155:42161', 'eip155:8453'];
+    const config = { depositMinimum: { everywhere: undefined, on: new Map(networks.map((network) => [network, 0n])) } };
+    const paying = await openPayingShop({ config, chainIds: networks });
+    t.after(() => paying.gateway.stop());
+    const shop = await openShop(paying.gateway, { mode: 'live' });
+    const wallet = walletOn(paying.gateway, { 'api-key': shop.secret });
+    const tokens = networks.map((network) => `${network}/erc20:${AUSD}`);
+    for (const isFirst of ['the address', 'the program']) {
+      const id = await paying.created({}, shop);
+      const agent = async () => {
+        const answer = await paying.gateway.call({ url: `/x402/${id}` });
+        assert.equal(answer.statusCode, 402, answer.body);
+        const shown: { network: string; asset: string; payTo: string }[] = answer.json().accepts;
+        return shown.filter(({ asset }) => asset === AUSD).map(({ network, payTo }) => `${network}:${payTo}`);
+      };
+      const shownFirst = isFirst === 'the program' ? await agent() : [];
+      const addresses: string[] = [];
+      for (const asset of [...tokens, ...tokens]) {
+        const answer = await wallet.post(id, 'address', { asset });
+        assert.equal(answer.statusCode, 200, answer.body);
+        addresses.push(answer.json().address);
+      }
+      assert.deepEqual(addresses.slice(0, 3), addresses.slice(3), 'the same answer again');
+      assert.equal(new Set(addresses.map((address) => address.split(':').at(-1))).size, 1, 'one address');
+      assert.deepEqual(await agent(), addresses.slice(0, 3));
+      if (isFirst === 'the program') assert.deepEqual(shownFirst, addresses.slice(0, 3));
+    }
+  });
+});
 
 /** Both networks have one commitment then, and an item each: the key of the item is not the commitment. */
 describe('a deposit address that another network has, too', () => {

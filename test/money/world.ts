@@ -59,6 +59,7 @@ export const TERMS: PaymentTerms = {
 /** Orders have their ids in their commitments here, as the MAC of a subject would prove them. */
 export const KNOWN: Known = {
   items: { has: (key) => key.includes(' order:') || [' I', ' J', ' K'].some((end) => key.endsWith(end)) },
+  orders: { has: (key) => key.includes(' order:') },
   deposits: new Map([
     ['deposit', 'D'],
     ['other', 'O'],

@@ -8,7 +8,8 @@ const NETWORK = 'eip155:1';
 const ASSET = `${NETWORK}/erc20:a`;
 const OTHER_ASSET = `${NETWORK}/erc20:b`;
 const KNOWN: Known = {
-  items: new Set(['I', 'J', 'P'].map((commitment) => knownKey(NETWORK, commitment))),
+  items: new Set(['I', 'J', 'P', 'R'].map((commitment) => knownKey(NETWORK, commitment))),
+  orders: new Set([knownKey(NETWORK, 'R')]),
   deposits: new Map([
     ['deposit', 'D'],
     ['second', 'E'],
@@ -87,6 +88,20 @@ describe('the owner of a movement', () => {
       'an item that is held',
       [['payer', 'collector', 100n], ['collector', 'held', 93n], collected('I'), ['collector', 'fees', 7n]],
       [' → item I 93'],
+    ],
+    [
+      'an order whose recipient is an account of ours: the money has left the books, and comes in again',
+      [
+        ['held', 'collector', 100n],
+        ['collector', 'older', 100n],
+        collected('R', { payer: 'held', recipient: 'older', fee: 0n }),
+      ],
+      ['item R 100 → ', ' → nobody 100'],
+    ],
+    [
+      'such an order by Permit2',
+      [['held', 'older', 100n], collected('R', { payer: 'held', recipient: 'older', fee: 0n })],
+      ['item R 100 → nobody 100'],
     ],
     [
       "a stranger's item with a copied subject",

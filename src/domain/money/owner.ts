@@ -27,6 +27,8 @@ export interface Ends {
 export interface Known {
   /** The commitments of all items that the gateway wrote, by `knownKey`. */
   readonly items: Pick<ReadonlySet<string>, 'has'>;
+  /** Those of them by which money leaves our accounts, for payouts, refunds and returns. */
+  readonly orders: Pick<ReadonlySet<string>, 'has'>;
   /** The commitment of each deposit address. The address is the same on all networks. */
   readonly deposits: ReadonlyMap<string, string>;
   /** All accounts of the gateway by address, with their roles. Former accounts are among them. */
@@ -64,8 +66,14 @@ function fromParts(leg: Movement, explained: readonly Part[] | undefined): reado
 function toParts(leg: Movement, explained: readonly Part[] | undefined, known: Known): readonly Part[] {
   const commitment = known.deposits.get(leg.to);
   if (commitment !== undefined) return [wholeOf(leg, { is: 'deposit', network: leg.network, commitment })];
-  if (explained !== undefined) return explained;
+  // An order has taken the money out of the books. If its recipient is an account of ours, the money comes in again.
+  if (explained !== undefined)
+    return explained.map((part) => (isOrdered(part, known) ? { ...part, owner: NOBODY } : part));
   return [wholeOf(leg, leg.fromPlace === 'intermediate' || leg.fromPlace === 'relayer' ? OWN : NOBODY)];
+}
+
+function isOrdered({ owner }: Part, { orders }: Known): boolean {
+  return owner.is === 'item' && orders.has(knownKey(owner.network, owner.commitment));
 }
 
 function wholeOf({ amount }: Movement, owner: Owner): Part {

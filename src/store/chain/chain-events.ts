@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
+import type { ItemPurpose } from './items.ts';
 
 export interface StoredEvent {
   readonly transactionHash: string;
@@ -150,6 +151,7 @@ export interface EventOfItem {
   /** Null if no item of ours has the commitment. */
   readonly collector: string | null;
   readonly feeAccount: string | null;
+  readonly purpose: ItemPurpose | null;
   readonly payer: string;
 }
 
@@ -163,7 +165,7 @@ export async function listEventsOfItems(
     select e.transaction_hash as "transactionHash", e.log_index as "logIndex", e.block_number as "blockNumber", e.type,
       e.commitment, e.fields ->> 'asset' as asset, e.fields ->> 'amount' as amount, e.fields ->> 'fee' as fee,
       e.fields ->> 'recipient' as recipient, coalesce(e.fields ->> 'payer', i.payer, '') as payer, i.collector,
-      i.fee_account as "feeAccount"
+      i.fee_account as "feeAccount", i.purpose
     from chain_events e left join items i on i.commitment = e.commitment
     where e.network = ${network} and e.transaction_hash = any(${transactionHashes as string[]}::text[])
       and e.type in ('paid', 'swept')

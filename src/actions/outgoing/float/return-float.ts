@@ -1,10 +1,13 @@
 import type { Chains } from '../../../chains/chains.ts';
+import { destinationProblem } from '../../../chains/destinations.ts';
 import { floatReturnEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { parseAccount } from '../../../domain/caip.ts';
 import { idBytes, markedId, newId } from '../../../domain/ids.ts';
 import { ApiError } from '../../../errors.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { orderOutgoing } from '../order/order-outgoing.ts';
 import { connectedOf } from './add-float.ts';
@@ -20,7 +23,7 @@ export interface ReturnFloatInput {
 }
 
 /** Sends a part of a float to an outside account. Returns the id of the transfer. */
-export function returnFloat(
+export async function returnFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
   input: ReturnFloatInput,
 ): Promise<string> {
@@ -30,7 +33,11 @@ export function returnFloat(
   const network = chain.network.chainId;
   const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
+  const to = parseAccount(`${network}:${recipient}`);
+  const problem = to.ok ? destinationProblem(deps, to.value, asset) : to.problem;
+  if (!to.ok || problem !== undefined) throw new ApiError('invalid_state', `--to ${problem}.`);
   return command(deps, async (tx, now) => {
+    await refuseOwnPlaces(tx, deps, [{ field: '--to', account: to.value }]);
     const id = markedId('flot_', idBytes(newId('flot_', now.getTime(), deps.world.random.bytes(10))));
     const parts = [{ owner, units }];
     const payer = (await accountOfFloats(tx, connected, { asset, parts })) ?? connected.intermediateAccount;

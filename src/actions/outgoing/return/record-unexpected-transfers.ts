@@ -171,6 +171,7 @@ async function ownersOf(
     places.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
   const known: Known = {
     items: new Set(events.map(({ commitment }) => knownKey(network, commitment))),
+    orders: new Set(events.filter(isOrder).map(({ commitment }) => knownKey(network, commitment))),
     deposits: new Map([...places].map((address) => [address, address])),
     accounts: new Map([...accounts].map((address) => [address, 'intermediate'])),
   };
@@ -186,6 +187,10 @@ async function ownersOf(
     const leg = transaction?.legs.find(({ index }) => index === transfer.logIndex);
     return transaction === undefined || leg === undefined ? [] : [{ transfer, ends: ownerOf(leg, transaction, known) }];
   });
+}
+
+function isOrder({ purpose }: EventOfItem): boolean {
+  return purpose !== null && purpose !== 'payment' && purpose !== 'sweep';
 }
 
 /** True if the transfers are in the blocks that were read. Older blocks than the stored ones cannot change any more. */

@@ -9,6 +9,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askTransfers } from '../../evidence.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText } from '../float/take-from-floats.ts';
@@ -38,7 +39,7 @@ export async function returnUnexpected(
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
     const recipient = input.to?.address ?? unexpected.sender;
     if (recipient === null) throw refused('Its sender is not known: name the recipient with --to.');
-    refuseLost(deps, unexpected, recipient);
+    await refuseLost(tx, deps, unexpected, recipient);
     const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
     if (!taken.ok) throw refused(`There is too little to return it: ${lackText(deps.registry, asset, taken.missing)}.`);
@@ -87,15 +88,17 @@ async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string
   if (isAlone) refuseLarge(deps, chain.network, shown);
 }
 
-/** The sender of a transfer may be the Collector, in which money would be lost. */
-function refuseLost(
-  deps: CommandDeps & { chains: Chains },
+/** The sender of a transfer may be the Collector, in which money would be lost. Money of ours goes to no place of ours. */
+async function refuseLost(
+  tx: Tx,
+  deps: CommandDeps & RowKeyDeps & { chains: Chains },
   { network, asset }: UnexpectedMoney,
   recipient: string,
-): void {
+): Promise<void> {
   const account = parseAccount(`${network}:${recipient}`);
   const problem = account.ok ? destinationProblem(deps, account.value, asset) : account.problem;
-  if (problem === undefined) return;
+  if (account.ok && problem === undefined)
+    return refuseOwnPlaces(tx, deps, [{ field: '--to', account: account.value }]);
   throw refused(`It cannot go to ${recipient}, because a destination ${problem}. Say with --to where it goes.`);
 }
 
