@@ -291,6 +291,31 @@ describe('unexpected money at a deposit address', () => {
       await isReconciled(other);
     });
 
+    it('is counted once if a stranger has swept a part of it before the search', async () => {
+      await openBoth();
+      const { id, address, item } = await scene.deposit();
+      const there = await other.newNode();
+      other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
+      await there.turn(1);
+      const swept = { ...item, network: other.network, asset: BASE_SEPOLIA_USDC, asked: item.asset };
+      other.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
+      await there.turn(2);
+      other.control.setBalance(address, BASE_SEPOLIA_USDC, 1_000n);
+      await there.turn(1);
+      await search(id, { isSweep: true });
+      await there.turn(5);
+      assert.equal(other.control.balanceOf(address, BASE_SEPOLIA_USDC), 0n);
+      assert.deepEqual(await other.balances(BASE_SEPOLIA_USDC), { payer: -3_000n, fees: 30n, [SETTLED]: 2_970n });
+      const named = await scene.db
+        .sql`select reason, amount::text from strays where payment_id = ${id} order by amount`;
+      assert.equal(
+        named.reduce((sum, { amount }) => sum + Number(amount), 0),
+        3_000,
+        JSON.stringify(named),
+      );
+      await isReconciled(other);
+    });
+
     it('is not swept to an account that has no role there', async () => {
       await openBoth();
       const { id, address } = await scene.deposit({ isHeld: true });

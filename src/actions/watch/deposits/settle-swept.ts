@@ -1,8 +1,9 @@
 import { markDecided } from '../../../store/chain/chain-events.ts';
-import { type CarriedOutSweep, endSweepsBy } from '../../../store/chain/deposit-places.ts';
+import { type CarriedOutSweep, endSweepsBy, listPlacesOf, searchPlace } from '../../../store/chain/deposit-places.ts';
 import { markPlacesToCheck } from '../../../store/chain/movements.ts';
 import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { KnownEvent } from '../prove-events.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
@@ -36,6 +37,7 @@ export async function settleSwept(
       await endSweepsBy(tx, network, sweeps.map(carriedOut), at);
       const decided = sweeps.map(({ event }) => ({ ...event, problem: null }));
       await markDecided(tx, network, decided, at);
+      await watchSwept(tx, network, sweeps, at);
       // A served token may have been swept before its transfer was read, so the addresses are checked, too.
       await markPlacesToCheck(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
       await markPositionsOutdated(tx, page, at);
@@ -43,6 +45,21 @@ export async function settleSwept(
     });
     deps.world.crashPoint?.('deposit.swept');
   }
+}
+
+/**
+ * Begins to watch addresses that were swept on a network where nobody watched them. The check finds the money that the sweep took, so
+ * that its lot is the same before and after a search by an operator.
+ */
+async function watchSwept(tx: Tx, network: string, sweeps: readonly KnownEvent[], at: Date): Promise<void> {
+  const places = new Map(
+    sweeps.map(({ event: { commitment }, item }) => [
+      commitment,
+      { network, commitment, address: item.payer, paymentId: item.subject, mac: undefined },
+    ]),
+  );
+  for (const { commitment } of await listPlacesOf(tx, network, [...places.keys()])) places.delete(commitment);
+  for (const place of places.values()) await searchPlace(tx, place, at);
 }
 
 function carriedOut({ event, item }: KnownEvent): CarriedOutSweep {
