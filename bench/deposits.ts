@@ -190,11 +190,14 @@ interface Phase {
 /** The processor time and the calls of the gateway while others pay. */
 async function observe(gateway: PayingGateway, { chain, proxy, batches }: Phase) {
   const signer = createLocalSigner(SANDBOX_KEYS.secondRelayer);
-  let nonce = await chain.sender.minedNonce(signer.address);
+  let nonce = await chain.sender.usedSlots(signer.address);
   const [cpuBefore, callsBefore, startMs] = [await readCpuUse(gateway.pid), proxy.count(), Date.now()];
   const headBefore = (await chain.reader.head()).number;
   for (const batch of batches) {
-    const { bytes } = await chain.sender.signBatch(signer, batch, { nonce, fees: await chain.sender.suggestFees() });
+    const { bytes } = await chain.sender.signBatch(signer, batch, {
+      slot: nonce,
+      offer: await chain.sender.suggestOffer(),
+    });
     await chain.sender.broadcast(bytes);
     nonce += 1;
     await sleep(BLOCK_MS);

@@ -138,19 +138,19 @@ async function parties(chain: PayingChain, name: string, count: number) {
 
 /** Sends the batch, and returns the gas that it took. */
 export async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]): Promise<bigint> {
-  const slot = { nonce: await chain.sender.minedNonce(signer.address), fees: await chain.sender.suggestFees() };
-  const { hash, bytes } = await chain.sender.signBatch(signer, batch, slot);
+  const bid = { slot: await chain.sender.usedSlots(signer.address), offer: await chain.sender.suggestOffer() };
+  const { hash, bytes } = await chain.sender.signBatch(signer, batch, bid);
   await chain.sender.broadcast(bytes);
   const mined = async () => {
     const state = await chain.sender.findTransaction(hash);
     return state.is === 'mined' ? state : undefined;
   };
-  const { isReverted, gasSpent } = await until('the batch is mined', mined, { withinMs: MINED_WITHIN_MS });
+  const { isReverted, workSpent } = await until('the batch is mined', mined, { withinMs: MINED_WITHIN_MS });
   if (isReverted) throw new Error('The batch reverted.');
   const { number } = await chain.reader.head();
   const paid = (await chain.reader.events(0, number)).filter(
     ({ type, transactionHash }) => type !== 'refused' && transactionHash === hash,
   );
   if (paid.length !== batch.length) throw new Error(`${paid.length} of ${batch.length} items were paid.`);
-  return gasSpent;
+  return workSpent;
 }

@@ -165,7 +165,7 @@ export async function settleOurs(chain: PayingChain, gateway: PayingGateway, pay
     after.chain.ownMs - before.chain.ownMs,
   ].map((ms) => round((ms * 1000) / payments.length));
   const succeeded = await count('succeeded');
-  const sends = Number((await gateway.sql`select count(*) from sends where kind = 'batch'`)[0]?.count);
+  const sends = Number((await gateway.sql`select count(*) from relay_sends where kind = 'batch'`)[0]?.count);
   return { takenMs, tookMs, succeeded, sends, eachUs, perSecond: (succeeded * 1000) / tookMs };
 }
 

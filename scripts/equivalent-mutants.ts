@@ -213,8 +213,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       ),
     ),
   },
-  'nonce.ts': {
-    'export const NONCE_REACH = 65;': MARGIN,
+  'slots.ts': {
+    'export const SLOT_REACH = 65;': MARGIN,
     'if (atLeast !== undefined || atMost !== undefined) {': 'Two endpoints give both bounds, and less than two none.',
   },
   'option.ts': {

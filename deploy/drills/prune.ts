@@ -88,14 +88,14 @@ export const prune: Drill = {
 async function addSends(sql: Reader, payments: number): Promise<void> {
   const sends = payments / BATCH;
   await sql`
-    insert into sends (network, signer, nonce, kind, fencing, created_at, state, final_hash)
+    insert into relay_sends (network, signer, slot, kind, fencing, created_at, state, final_hash)
     select 'eip155:31337', '0xDrill', n, 'batch', 1, now() - (${sends} - n) * interval '100 days' / ${sends}, 'final', '0x' || n
     from generate_series(0, ${sends - 1}::int) n`;
   await sql`
-    insert into send_versions (hash, network, signer, nonce, bytes, max_fee, tip, gas_limit, created_at)
-    select '0x' || nonce, network, signer, nonce,
-      '0x' || (select string_agg(md5(nonce::text || i), '') from generate_series(1, ${BATCH_DIGITS / 32}::int) i), 1, 1, 1, created_at
-    from sends`;
+    insert into relay_versions (hash, network, signer, slot, bytes, price, terms, cost, created_at)
+    select '0x' || slot, network, signer, slot,
+      '0x' || (select string_agg(md5(slot::text || i), '') from generate_series(1, ${BATCH_DIGITS / 32}::int) i), 1, '{}', 1, created_at
+    from relay_sends`;
   await sql`
     insert into chain_events
       (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields, decided_at)
@@ -103,7 +103,7 @@ async function addSends(sql: Reader, payments: number): Promise<void> {
       case when n % ${REFUSED_OF} = 0 then 'refused' else 'paid' end, '{}',
       now() - (${payments} - n) * interval '100 days' / ${payments}
     from generate_series(0, ${payments - 1}::int) n`;
-  await sql.unsafe('vacuum (analyze) sends, send_versions, chain_events');
+  await sql.unsafe('vacuum (analyze) sends, relay_versions, chain_events');
 }
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
@@ -157,8 +157,8 @@ function createUntilStopped({ port, apiKey }: Gateway) {
 }
 
 async function sizeOf(sql: Reader, { isVacuumed = false } = {}): Promise<number> {
-  if (isVacuumed) await sql.unsafe('vacuum full send_versions');
-  const [row] = await sql<{ size: number }[]>`select pg_total_relation_size('send_versions')::float8 as size`;
+  if (isVacuumed) await sql.unsafe('vacuum full relay_versions');
+  const [row] = await sql<{ size: number }[]>`select pg_total_relation_size('relay_versions')::float8 as size`;
   return row?.size ?? 0;
 }
 

@@ -13,11 +13,11 @@ import {
   type Heights,
   LONE_DEPTH_FACTOR,
   type QuorumRule,
-  type ReportedNonce,
+  type ReportedSlots,
   type Statement,
   weigh,
   weighHeights,
-  weighNonces,
+  weighSlots,
 } from '../domain/quorum.ts';
 
 /** The answers of a chain's endpoints about a fact, and the resulting finding. */
@@ -65,16 +65,16 @@ export async function askHeights(
 }
 
 /**
- * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ, because then one of
+ * The number of the account's used slots. Two endpoints are asked, and the others if those two differ, because then one of
  * the two is behind or lies.
  */
-export async function askNonce(reader: ChainReader, account: string): Promise<ReportedNonce> {
+export async function askUsedSlots(reader: ChainReader, account: string): Promise<ReportedSlots> {
   const witnesses = reader.witnesses();
-  const ask = (witness: Witness) => witness.minedNonce(account);
+  const ask = (witness: Witness) => witness.usedSlots(account);
   const first = await testimonies(witnesses.slice(0, 2), ask);
   const isSame = new Set(first.map(({ answer }) => answer)).size === 1;
   const others = isSame ? [] : await testimonies(witnesses.slice(2), ask);
-  return weighNonces([...first, ...others], ruleOf(reader, witnesses));
+  return weighSlots([...first, ...others], ruleOf(reader, witnesses));
 }
 
 export interface ReportedBlock {
@@ -191,7 +191,7 @@ export function reportedReceipt(reader: ChainReader, hash: string): Promise<Repo
 
 function receiptKey(answer: ReceiptAnswer): string {
   if (answer === NO_RECEIPT) return NO_RECEIPT;
-  return [answer.block.hash, answer.isReverted, answer.from, answer.gasSpent, answer.coinSpent].join(' ');
+  return [answer.block.hash, answer.isReverted, answer.from, answer.workSpent, answer.coinSpent].join(' ');
 }
 
 export interface ReportedTransfers {

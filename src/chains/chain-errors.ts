@@ -29,10 +29,10 @@ export class ContractFaultError extends Error {
   }
 }
 
-/** The sender of a transaction has too little coin for its gas. The items of the transaction are not the cause. */
+/** The sender of a transaction has too little coin for its cost. The items of the transaction are not the cause. */
 export class SenderShortError extends Error {
   constructor(sender: string) {
-    super(`${sender} cannot pay for gas`);
+    super(`${sender} cannot pay for its transaction`);
     this.name = 'SenderShortError';
   }
 }

@@ -28,7 +28,7 @@ export interface ChainReader {
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
-  /** A transaction with its sender and gas cost. Undefined while it is not mined. */
+  /** A transaction with its sender and cost. Undefined while it is not mined. */
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
   /** All transactions of that block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
@@ -56,8 +56,8 @@ export interface Witness {
   /** The block of that height, or the newest block of that finality. Undefined when the endpoint's chain is shorter. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
-  /** The number of the account's mined transactions, now or at a block. */
-  minedNonce(account: string, atBlock?: number): Promise<number>;
+  /** The number of slots that mined transactions of the account used, now or at a block. */
+  usedSlots(account: string, atBlock?: number): Promise<number>;
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   /** Undefined while the endpoint has no receipt. */
   receipt(hash: string): Promise<Receipt | undefined>;
@@ -74,8 +74,9 @@ export interface Receipt {
   readonly isReverted: boolean;
   /** In lower case. */
   readonly from: string;
-  readonly gasSpent: bigint;
-  /** The gas cost, in the smallest unit of the coin. */
+  /** In units of execution. */
+  readonly workSpent: bigint;
+  /** Its cost, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
   /** The events of our contracts in the transaction. */
   readonly events: readonly ChainEvent[];
@@ -103,9 +104,10 @@ export interface Block extends BlockId {
 export interface SentTransaction {
   readonly hash: string;
   readonly from: string;
-  readonly nonce: number;
+  /** Its place among the account's transactions. */
+  readonly slot: number;
   readonly block: BlockId;
-  /** The gas cost, in the smallest unit of the coin. */
+  /** Its cost, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
 }
 

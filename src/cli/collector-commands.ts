@@ -27,7 +27,7 @@ const deploy = command({
     if (signer === undefined) {
       throw new ApiError(
         'executor_not_found',
-        `RELAYER_KEYS has no key for ${chainId}: a relayer must pay for the gas.`,
+        `RELAYER_KEYS has no key for ${chainId}: a relayer must pay for the transaction.`,
       );
     }
     const { collector, depositContract } = await recorded(context, chainId, signer.address, () =>

@@ -28,7 +28,7 @@ const KEPT = {
     'The account in payments, items, books and receipts: they prove who paid, and the chain shows it to everybody.',
     'The name of the wallet in events: their table accepts no change, and partners have read them.',
     'The texts that the merchant gave to the payment: they are data of the merchant.',
-    'Failures within the last hour: they limit the gas that an account can waste.',
+    'Failures within the last hour: they limit the cost that an account can cause.',
   ],
   email: ['Addresses of people who sign in: `people remove` removes a person.', 'Addresses in texts of merchants.'],
 } as const;

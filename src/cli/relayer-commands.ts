@@ -11,13 +11,13 @@ const list = databaseCommand({
   run: (deps) =>
     withChains(deps, async (chains) => {
       const relayers = await listRelayers({ chains, db: deps.db, clock: deps.world.clock });
-      const rows = relayers.map(({ balance, nextNonce, ...rest }) => {
+      const rows = relayers.map(({ balance, nextSlot, ...rest }) => {
         const network = chains.find(rest.network)?.chain.network;
         return {
           ...rest,
           // A string, because many programs read JSON numbers as floats.
           balance: network === undefined || balance === undefined ? null : coinDecimal(network, balance),
-          nextNonce: nextNonce ?? null,
+          nextNonce: nextSlot ?? null,
         };
       });
       return listing(rows, {

@@ -1,5 +1,5 @@
 import { returnUnexpected } from '../actions/outgoing/return/return-unexpected.ts';
-import { isGasMoney } from '../actions/outgoing/return/unexpected-entries.ts';
+import { isMixedCoin } from '../actions/outgoing/return/unexpected-entries.ts';
 import { vetoReturn } from '../actions/outgoing/return/veto-return.ts';
 import { type Fate, type SearchReport, searchUnexpected } from '../actions/watch/deposits/search-unexpected.ts';
 import { amountText } from '../chains/amount-text.ts';
@@ -51,7 +51,7 @@ const list = databaseCommand({
 function whatOf(unexpected: UnexpectedMoney): string {
   if (unexpected.source === 'late_payment')
     return `${unexpected.sender === null ? 'at an address' : 'paid late'}: ${unexpected.paymentId}`;
-  return isGasMoney(unexpected) ? 'coin, used for gas' : 'transfer';
+  return isMixedCoin(unexpected) ? 'coin, used for transactions' : 'transfer';
 }
 
 const giveBack = databaseCommand({
@@ -141,7 +141,7 @@ function fateText(
     case 'no_contract':
       return `the contract of deposit addresses is missing there: run collector deploy --network ${network}.`;
     case 'no_relayer':
-      return `RELAYER_KEYS has no key for ${network}: a relayer must pay for the gas.`;
+      return `RELAYER_KEYS has no key for ${network}: a relayer must pay for the transaction.`;
     case 'not_our_account':
       return `a sweep would take it to ${recipient}, which is not the INTERMEDIATE_ACCOUNT of ${network}. Use that account there as well, then search again.`;
   }

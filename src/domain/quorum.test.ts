@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { LONE_DEPTH_FACTOR, type Statement, weigh, weighHeights, weighNonces } from './quorum.ts';
+import { LONE_DEPTH_FACTOR, type Statement, weigh, weighHeights, weighSlots } from './quorum.ts';
 
 const MINUTE_MS = 60_000;
 const answering = <T>(answer: T | undefined, silentForMs = 0): Omit<Statement<T>, 'by'> => ({ answer, silentForMs });
@@ -71,18 +71,18 @@ describe('a statement of endpoints', () => {
   });
 });
 
-describe('the nonce of an account', () => {
+describe('the used slots of an account', () => {
   it('has the bounds that two endpoints give, and the highest answer, which proves nothing', () => {
-    const reported = weighNonces(named(answering(9), answering(5), answering(7)), rule(3));
+    const reported = weighSlots(named(answering(9), answering(5), answering(7)), rule(3));
     assert.deepEqual(reported, { atLeast: 7, atMost: 7, soleCount: undefined, isAlone: false, highest: 9 });
   });
 
   it('by a single answer counts only if that endpoint may stand alone', () => {
     const single = (silentForMs: number) =>
-      weighNonces(named(answering(5), answering<number>(undefined, silentForMs)), rule(2));
+      weighSlots(named(answering(5), answering<number>(undefined, silentForMs)), rule(2));
     assert.deepEqual([single(0).soleCount, single(0).isAlone, single(5 * MINUTE_MS).isAlone], [5, false, true]);
-    assert.equal(weighNonces(named(answering(5)), rule(1)).isAlone, true);
-    assert.equal(weighNonces(named(answering<number>(undefined)), rule(1)).isAlone, false, 'nobody has answered');
+    assert.equal(weighSlots(named(answering(5)), rule(1)).isAlone, true);
+    assert.equal(weighSlots(named(answering<number>(undefined)), rule(1)).isAlone, false, 'nobody has answered');
   });
 });
 

@@ -65,8 +65,8 @@ export function weighHeights(statements: readonly Statement<number>[], rule: Quo
   return { agreed: undefined, alone: mayStandAlone(statements, rule) ? heights[0] : undefined };
 }
 
-/** The number of an account's mined transactions, according to the endpoints. */
-export interface ReportedNonce {
+/** The number of an account's used slots, according to the endpoints. */
+export interface ReportedSlots {
   /** Two endpoints have counted at least this many. */
   readonly atLeast: number | undefined;
   /** Two endpoints have counted at most this many. */
@@ -80,10 +80,10 @@ export interface ReportedNonce {
 }
 
 /**
- * A nonce only grows, so an endpoint that has counted N transactions has also counted fewer. The answer of one endpoint is
+ * The number only grows, so an endpoint that has counted N transactions has also counted fewer. The answer of one endpoint is
  * never enough, not even for a sandbox's own chain, because the journal is more reliable.
  */
-export function weighNonces(statements: readonly Statement<number>[], rule: QuorumRule): ReportedNonce {
+export function weighSlots(statements: readonly Statement<number>[], rule: QuorumRule): ReportedSlots {
   const counts = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => a - b);
   const [lowest] = counts;
   return {

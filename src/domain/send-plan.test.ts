@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { Fees } from '../chains/evm/offer.ts';
 import { raiseFees } from '../chains/evm/raise-fees.ts';
-import { NONCE_REACH } from './nonce.ts';
 import { type BatchItem, chooseBatches, type InFlight, intoBatches, planSends, type SendFacts } from './send-plan.ts';
+import { SLOT_REACH } from './slots.ts';
 
 const GWEI = 1_000_000_000n;
 const PRICE = { max: 10n * GWEI, tip: GWEI };
 
-function send(nonce: number, fields: Partial<InFlight> = {}): InFlight {
+function send(slot: number, fields: Partial<InFlight<Fees>> = {}): InFlight<Fees> {
   return {
-    nonce,
-    fees: { max: 10n * GWEI, tip: GWEI },
+    slot,
+    offer: { max: 10n * GWEI, tip: GWEI },
     signedAgoMs: 0,
     broadcastAgoMs: 0,
     isOutbid: false,
@@ -19,15 +20,15 @@ function send(nonce: number, fields: Partial<InFlight> = {}): InFlight {
   };
 }
 
-type Priced = Partial<SendFacts> & Partial<Parameters<typeof raiseFees>[1]>;
+type Priced = Partial<SendFacts<Fees>> & Partial<Parameters<typeof raiseFees>[1]>;
 
 /** With the replacement rule of EVM chains. */
 function plan({ price = PRICE, cap, ...fields }: Priced) {
   return planSends({
     inFlight: [],
-    minedNonce: 0,
-    nextNonce: 0,
-    raise: (fees) => raiseFees(fees, { price, cap }),
+    usedSlots: 0,
+    nextSlot: 0,
+    raise: (offer) => raiseFees(offer, { price, cap }),
     rebroadcastAfterMs: 3_000,
     bumpAfterMs: 10_000,
     ...fields,
@@ -36,69 +37,69 @@ function plan({ price = PRICE, cap, ...fields }: Priced) {
 
 describe('the next step of a signer', () => {
   it('leaves a transaction alone that was sent a moment ago', () => {
-    assert.deepEqual(plan({ inFlight: [send(0), send(1)], nextNonce: 2 }), []);
+    assert.deepEqual(plan({ inFlight: [send(0), send(1)], nextSlot: 2 }), []);
   });
 
   it('sends everything again, in order, that this process has not sent', () => {
     const inFlight = [send(4, { broadcastAgoMs: undefined }), send(5, { broadcastAgoMs: undefined })];
-    assert.deepEqual(plan({ inFlight, minedNonce: 4, nextNonce: 6 }), [
-      { do: 'rebroadcast', nonce: 4 },
-      { do: 'rebroadcast', nonce: 5 },
+    assert.deepEqual(plan({ inFlight, usedSlots: 4, nextSlot: 6 }), [
+      { do: 'rebroadcast', slot: 4 },
+      { do: 'rebroadcast', slot: 5 },
     ]);
   });
 
   it('fills gaps in their place', () => {
     const inFlight = [send(1, { broadcastAgoMs: 5_000 })];
-    assert.deepEqual(plan({ inFlight, nextNonce: 3 }), [
-      { do: 'fill', nonce: 0 },
-      { do: 'rebroadcast', nonce: 1 },
-      { do: 'fill', nonce: 2 },
+    assert.deepEqual(plan({ inFlight, nextSlot: 3 }), [
+      { do: 'fill', slot: 0 },
+      { do: 'rebroadcast', slot: 1 },
+      { do: 'fill', slot: 2 },
     ]);
   });
 
   it('plans no further than its reach, however far the journal is ahead', () => {
-    assert.equal(plan({ nextNonce: 1_000_000_000 }).length, NONCE_REACH);
+    assert.equal(plan({ nextSlot: 1_000_000_000 }).length, SLOT_REACH);
   });
 
   it('offers at least an eighth more, and at least the price', () => {
     const inFlight = [send(0, { signedAgoMs: 10_000 })];
-    const [cheap] = plan({ inFlight, nextNonce: 1 });
+    const [cheap] = plan({ inFlight, nextSlot: 1 });
     assert.deepEqual(cheap, {
       do: 'bump',
-      nonce: 0,
-      fees: { max: (10n * GWEI * 9n) / 8n + 1n, tip: (GWEI * 9n) / 8n + 1n },
+      slot: 0,
+      offer: { max: (10n * GWEI * 9n) / 8n + 1n, tip: (GWEI * 9n) / 8n + 1n },
     });
-    const [dear] = plan({ inFlight, nextNonce: 1, price: { max: 50n * GWEI, tip: 2n * GWEI } });
-    assert.deepEqual(dear, { do: 'bump', nonce: 0, fees: { max: 50n * GWEI, tip: 2n * GWEI } });
+    const [dear] = plan({ inFlight, nextSlot: 1, price: { max: 50n * GWEI, tip: 2n * GWEI } });
+    assert.deepEqual(dear, { do: 'bump', slot: 0, offer: { max: 50n * GWEI, tip: 2n * GWEI } });
   });
 
   it('sends again from its interval on, and first what this process never sent', () => {
-    const again = [{ do: 'rebroadcast', nonce: 0 }];
-    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 3_000 })], nextNonce: 1 }), again);
-    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 2_999 })], nextNonce: 1 }), []);
+    const again = [{ do: 'rebroadcast', slot: 0 }];
+    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 3_000 })], nextSlot: 1 }), again);
+    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 2_999 })], nextSlot: 1 }), []);
     const unsent = { broadcastAgoMs: undefined, signedAgoMs: 60_000, isOutbid: true };
-    assert.deepEqual(plan({ inFlight: [send(0, unsent)], nextNonce: 1 }), again);
+    assert.deepEqual(plan({ inFlight: [send(0, unsent)], nextSlot: 1 }), again);
   });
 
   it('raises the fee up to the cap itself, and while it is less than four times the price', () => {
     const stuck = [send(0, { signedAgoMs: 60_000 })];
     const raisedMax = (10n * GWEI * 9n) / 8n + 1n;
-    const bumps = (fields: Priced) => plan({ inFlight: stuck, nextNonce: 1, ...fields }).length;
+    const bumps = (fields: Priced) => plan({ inFlight: stuck, nextSlot: 1, ...fields }).length;
     assert.deepEqual([bumps({ cap: raisedMax }), bumps({ cap: raisedMax - 1n }), bumps({ cap: undefined })], [1, 0, 1]);
     const price = (max: bigint) => ({ price: { max, tip: 1n } });
     assert.deepEqual([bumps(price((10n * GWEI) / 4n)), bumps(price((10n * GWEI) / 4n + 1n))], [0, 1]);
   });
 
   it('raises the fee at once when the chain calls it underpriced', () => {
-    const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextNonce: 1 });
+    const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextSlot: 1 });
     assert.equal(step?.do, 'bump');
   });
 
   it('only sends again at the fee cap, and with a sufficient fee', () => {
     const stuck = [send(0, { signedAgoMs: 60_000, broadcastAgoMs: 5_000 })];
-    assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, cap: 11n * GWEI }), [{ do: 'rebroadcast', nonce: 0 }]);
-    assert.deepEqual(plan({ inFlight: stuck, nextNonce: 1, price: { max: 2n * GWEI, tip: GWEI } }), [
-      { do: 'rebroadcast', nonce: 0 },
+    assert.deepEqual(plan({ inFlight: stuck, nextSlot: 1, cap: 11n * GWEI }), [{ do: 'rebroadcast', slot: 0 }]);
+    assert.deepEqual(plan({ inFlight: stuck, nextSlot: 1, price: { max: 2n * GWEI, tip: GWEI } }), [
+      { do: 'rebroadcast', slot: 0 },
     ]);
   });
 
@@ -106,14 +107,14 @@ describe('the next step of a signer', () => {
     fc.assert(
       fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(0n, 10n ** 12n), (max, tip) => {
         const price = { max, tip: tip > max ? max : tip };
-        let fees = price;
+        let offer = price;
         for (let bumps = 0; ; bumps += 1) {
           assert.ok(bumps < 100);
-          const [step] = plan({ inFlight: [send(0, { fees, signedAgoMs: 60_000 })], nextNonce: 1, price });
+          const [step] = plan({ inFlight: [send(0, { offer, signedAgoMs: 60_000 })], nextSlot: 1, price });
           if (step?.do !== 'bump') return;
-          assert.ok(step.fees.max * 8n >= fees.max * 9n && step.fees.tip * 8n >= fees.tip * 9n);
-          assert.ok(step.fees.tip <= step.fees.max);
-          fees = step.fees;
+          assert.ok(step.offer.max * 8n >= offer.max * 9n && step.offer.tip * 8n >= offer.tip * 9n);
+          assert.ok(step.offer.tip <= step.offer.max);
+          offer = step.offer;
         }
       }),
     );

@@ -1,4 +1,4 @@
-import { NONCE_REACH } from './nonce.ts';
+import { SLOT_REACH } from './slots.ts';
 
 /** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. It is not sent. */
 export const SEND_MARGIN_MS = 20_000;
@@ -7,69 +7,63 @@ export const SEND_MARGIN_MS = 20_000;
  * The next steps of a signer for its transactions in flight. They follow only from the journal and a few facts of the chain, so
  * a signer that restarts, or takes over from another, takes the same steps.
  */
-export type SendStep =
-  /** A nonce that no stored send has. All later nonces wait until a transaction uses it. */
-  | { readonly do: 'fill'; readonly nonce: number }
-  /** Replaces the transaction of the nonce by one with higher fees. */
-  | { readonly do: 'bump'; readonly nonce: number; readonly fees: FeeOffer }
+export type SendStep<Offer> =
+  /** A slot that no stored send has. All later slots wait until a transaction uses it. */
+  | { readonly do: 'fill'; readonly slot: number }
+  /** Replaces the transaction of the slot by one with a higher offer. */
+  | { readonly do: 'bump'; readonly slot: number; readonly offer: Offer }
   /** Sends the stored bytes again: they may never have been sent, or nodes may have dropped them. */
-  | { readonly do: 'rebroadcast'; readonly nonce: number };
+  | { readonly do: 'rebroadcast'; readonly slot: number };
 
-/** Per unit of gas. */
-export interface FeeOffer {
-  readonly max: bigint;
-  readonly tip: bigint;
-}
-
-export interface InFlight {
-  readonly nonce: number;
-  /** The highest fees signed for this nonce, and the time since that signature. */
-  readonly fees: FeeOffer;
+export interface InFlight<Offer> {
+  readonly slot: number;
+  /** The highest offer signed for this slot, and the time since that signature. */
+  readonly offer: Offer;
   readonly signedAgoMs: number;
   /** Undefined if this process has not sent it yet. */
   readonly broadcastAgoMs: number | undefined;
-  /** True if the chain demands higher fees for this nonce than the best version offers. */
+  /** True if the chain demands a higher offer for this slot than that of the best version. */
   readonly isOutbid: boolean;
 }
 
-export interface SendFacts {
-  /** In the order of their nonces; none below the mined nonce. */
-  readonly inFlight: readonly InFlight[];
-  /** The next nonce according to the chain. */
-  readonly minedNonce: number;
-  /** The next nonce according to the journal. */
-  readonly nextNonce: number;
+export interface SendFacts<Offer> {
+  /** In the order of their slots, without the used ones. */
+  readonly inFlight: readonly InFlight<Offer>[];
+  /** The number of used slots, which is the next slot according to the chain. */
+  readonly usedSlots: number;
+  /** The next slot according to the journal. */
+  readonly nextSlot: number;
   /** The next offer for a transaction that was not mined with this one. Undefined if a higher offer is no remedy. */
-  raise(fees: FeeOffer): FeeOffer | undefined;
+  raise(offer: Offer): Offer | undefined;
   readonly rebroadcastAfterMs: number;
   readonly bumpAfterMs: number;
 }
 
 /**
- * The next steps in the order of nonces, because some nodes refuse a transaction whose predecessor they do not know. The plan
- * covers at most `NONCE_REACH` nonces: a wrong nonce once made a plan of a billion steps.
+ * The next steps in the order of slots, because some nodes refuse a transaction whose predecessor they do not know. The plan
+ * covers at most `SLOT_REACH` slots: a wrong number once made a plan of a billion steps.
  */
-export function planSends(facts: SendFacts): SendStep[] {
-  const steps: SendStep[] = [];
-  const byNonce = new Map(facts.inFlight.map((send) => [send.nonce, send]));
-  const end = Math.min(facts.nextNonce, facts.minedNonce + NONCE_REACH);
-  for (let nonce = facts.minedNonce; nonce < end; nonce += 1) {
-    const send = byNonce.get(nonce);
+export function planSends<Offer>(facts: SendFacts<Offer>): SendStep<Offer>[] {
+  const steps: SendStep<Offer>[] = [];
+  const bySlot = new Map(facts.inFlight.map((send) => [send.slot, send]));
+  const end = Math.min(facts.nextSlot, facts.usedSlots + SLOT_REACH);
+  for (let slot = facts.usedSlots; slot < end; slot += 1) {
+    const send = bySlot.get(slot);
     if (send === undefined) {
-      steps.push({ do: 'fill', nonce });
+      steps.push({ do: 'fill', slot });
       continue;
     }
-    const fees = isWorthMore(send, facts) ? facts.raise(send.fees) : undefined;
-    if (fees !== undefined) steps.push({ do: 'bump', nonce, fees });
+    const offer = isWorthMore(send, facts) ? facts.raise(send.offer) : undefined;
+    if (offer !== undefined) steps.push({ do: 'bump', slot, offer });
     else if (send.broadcastAgoMs === undefined || send.broadcastAgoMs >= facts.rebroadcastAfterMs) {
-      steps.push({ do: 'rebroadcast', nonce });
+      steps.push({ do: 'rebroadcast', slot });
     }
   }
   return steps;
 }
 
 /** A version that this process has never sent is sent before it is replaced. */
-function isWorthMore(send: InFlight, facts: SendFacts): boolean {
+function isWorthMore<Offer>(send: InFlight<Offer>, facts: SendFacts<Offer>): boolean {
   if (send.broadcastAgoMs === undefined) return false;
   return send.isOutbid || send.signedAgoMs >= facts.bumpAfterMs;
 }
@@ -127,7 +121,7 @@ export interface Places {
 }
 
 /**
- * The transactions of this round, in the order of their nonces. Isolated items come last and have few places, so that they do
+ * The transactions of this round, in the order of their slots. Isolated items come last and have few places, so that they do
  * not delay others. One place is reserved for them, so that a flood of other payments does not shut them out.
  */
 export function chooseBatches<T extends BatchItem>(

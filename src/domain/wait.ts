@@ -183,7 +183,7 @@ function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const { hash, version, broadcastAtMs } = transaction;
   const which = version === 1 ? '' : `, version ${version}`;
   return waitFor('unmined', {
-    text: `Transaction ${hash}${which} was broadcast at ${isoText(broadcastAtMs)} and is in no block of ${network.name} yet. It is broadcast again, with a higher fee if need be, until its nonce is mined.${stuck === undefined ? '' : ` ${stuck.message}`}`,
+    text: `Transaction ${hash}${which} was broadcast at ${isoText(broadcastAtMs)} and is in no block of ${network.name} yet. It is broadcast again, with a higher fee if need be, until it is mined or replaced.${stuck === undefined ? '' : ` ${stuck.message}`}`,
     partnerText,
     sinceMs,
   });

@@ -43,7 +43,7 @@ export const WAITING_STATES = {
     },
     due: {
       from: 'a payer whose signature was accepted, our own transfers, and sweeps of money at addresses',
-      out: 'a relayer that sends it, the proof that its nonce is used, or the first final block after its deadline',
+      out: 'a relayer that sends it, the proof that its authorization is used, or the first final block after its deadline',
       latest:
         '12 minutes for a payment, an hour for our own transfers; a sweep has no deadline and is sent when it can be',
       alert: 'items_unsent',
@@ -52,15 +52,15 @@ export const WAITING_STATES = {
       from: 'a relayer that has stored its transaction',
       out: 'its event, the final end of its transaction, after which it is due again, or the first final block after its deadline',
       latest:
-        'the deadline of the item; the transaction is broadcast again, with a higher fee, until its nonce is used',
+        'the deadline of the item; the transaction is broadcast again, with a higher offer, until its slot is used',
       alert: 'payments_stuck',
     },
   },
-  sends: {
+  relay_sends: {
     open: {
-      from: 'a relayer that has taken a nonce',
-      out: 'a final block in which the nonce is used',
-      latest: 'the fee rises until a block takes it, up to the cap of the network',
+      from: 'a relayer that has taken a slot',
+      out: 'a final block in which the slot is used',
+      latest: 'the offer rises until a block takes it, up to the cap of the network',
       alert: 'send_stuck',
     },
   },
@@ -236,7 +236,7 @@ export const FLAGS = {
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payments: ['succeeded', 'failed', 'expired', 'cancelled'],
   items: ['paid', 'unpaid'],
-  sends: ['final'],
+  relay_sends: ['final'],
   outgoing: ['paid', 'failed'],
   // History: earlier versions recorded held money here. Lots have replaced this table, and no code writes to it.
   payouts: ['held', 'sending', 'paid', 'refunding', 'refunded'],

@@ -14,7 +14,7 @@ export const CRASH_POINTS = {
   'hooks.claimed': 'Deliveries are claimed and not sent. They are due again at the end of the claim.',
   'hooks.answered': 'A receiver has answered, and the result is not stored. The delivery is sent again.',
   'relay.simulated': 'A batch was simulated, and nothing is stored. Its items are due.',
-  'relay.signed': 'A transaction is signed and not stored. Its nonce is free, and its items are due.',
+  'relay.signed': 'A transaction is signed and not stored. Its slot is free, and its items are due.',
   'relay.stored': 'A transaction is stored and was never sent. The next holder of the lease sends its bytes.',
   'relay.taken': 'The bytes of a transaction were read for sending and not sent. They are sent again.',
   'relay.broadcast': 'A transaction was sent, and its answer is not known. The same bytes are sent again.',

@@ -28,13 +28,13 @@ export function createMetrics() {
     alerts: gauge('till_alert', 'Alerts that are raised, by name.', 'name'),
     sends: counter(
       'till_sends_total',
-      'Transactions signed by relayers: first ones of a nonce, bumps with a better offer, fills of a gap.',
+      'Transactions signed by relayers: first ones of a slot, bumps with a better offer, fills of a gap.',
       'network',
       'why',
     ),
     sendsInFlight: gauge(
       'till_sends_in_flight',
-      'Nonces of a relayer that are taken and not mined yet.',
+      'Slots of a relayer that are taken and not used yet.',
       'network',
       'signer',
     ),

@@ -133,10 +133,10 @@ describe('the networks in use', () => {
     const coin = 10n ** 18n;
     assert.equal(usual.feeCap('eip155:1'), 1_000n * 10n ** 9n);
     assert.equal(usual.feeCap('eip155:137'), 10_000n * 10n ** 9n);
-    assert.equal(usual.gasCostPerHour('eip155:8453'), 5n * coin);
-    assert.equal(usual.gasCostPerHour('eip155:137'), 2_000n * coin);
-    assert.deepEqual([usual.feeCap('eip155:31337'), usual.gasCostPerHour('eip155:31337')], [undefined, undefined]);
-    assert.equal(usual.gasPerItem('eip155:31337'), 1_500_000n);
+    assert.equal(usual.costPerHour('eip155:8453'), 5n * coin);
+    assert.equal(usual.costPerHour('eip155:137'), 2_000n * coin);
+    assert.deepEqual([usual.feeCap('eip155:31337'), usual.costPerHour('eip155:31337')], [undefined, undefined]);
+    assert.equal(usual.workPerItem('eip155:31337'), 1_500_000n);
     const own = gasBudgets(
       configOf({
         GAS_PRICE_CAP: '1.5 eip155:137=800',
@@ -147,8 +147,8 @@ describe('the networks in use', () => {
     );
     assert.equal(own.feeCap('eip155:1'), 1_500_000_000n);
     assert.equal(own.feeCap('eip155:137'), 800n * 10n ** 9n);
-    assert.equal(own.gasPerItem('eip155:1'), 700_000n);
-    assert.deepEqual([own.gasPerPayerHour('eip155:1'), own.gasPerPayerHour('eip155:10')], [9_000_000n, 50_000_000n]);
-    assert.equal(own.gasCostPerHour('eip155:1'), coin / 4n);
+    assert.equal(own.workPerItem('eip155:1'), 700_000n);
+    assert.deepEqual([own.workPerPayerHour('eip155:1'), own.workPerPayerHour('eip155:10')], [9_000_000n, 50_000_000n]);
+    assert.equal(own.costPerHour('eip155:1'), coin / 4n);
   });
 });

@@ -149,14 +149,14 @@ export function gasBudgets(config: Config) {
         network,
         exceptSandbox(network, config.registry.network(network)?.gasPriceCap ?? GAS_PRICE_CAP),
       ),
-    gasCostPerHour: (network: string) =>
+    costPerHour: (network: string) =>
       on(
         config.gasCostPerHour,
         network,
         exceptSandbox(network, config.registry.network(network)?.gasCostPerHour ?? GAS_COST_PER_HOUR),
       ),
-    gasPerItem: (network: string) => on(config.gasPerItem, network, DEFAULT_GAS_PER_ITEM),
-    gasPerPayerHour: (network: string) => on(config.gasPerPayerHour, network, DEFAULT_GAS_PER_PAYER_HOUR),
+    workPerItem: (network: string) => on(config.gasPerItem, network, DEFAULT_GAS_PER_ITEM),
+    workPerPayerHour: (network: string) => on(config.gasPerPayerHour, network, DEFAULT_GAS_PER_PAYER_HOUR),
   };
 }
 

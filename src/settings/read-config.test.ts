@@ -46,9 +46,9 @@ describe('settings of networks', () => {
       assert.match(problemsOf(environment).join(), /^RPC_URLS names eip155:777777, which is no network/);
       const config = read({ ...environment, NETWORKS_DIR: folder, FINALITY_DEPTHS: 'eip155:777777=6' });
       assert.equal(config.registry.network('eip155:777777')?.name, 'Own Chain');
-      const { feeCap, gasCostPerHour } = gasBudgets(config);
+      const { feeCap, costPerHour } = gasBudgets(config);
       assert.deepEqual(
-        [feeCap('eip155:777777'), gasCostPerHour('eip155:777777'), feeCap('eip155:8453')],
+        [feeCap('eip155:777777'), costPerHour('eip155:777777'), feeCap('eip155:8453')],
         [12_500_000_000n, 40n * 10n ** 18n, 1_000n * 10n ** 9n],
       );
       writeFileSync(join(folder, 'own.json'), '{');

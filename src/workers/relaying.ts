@@ -34,9 +34,9 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     lowBalance: createAlarms(deps, 'relayer_balance_low'),
     stuckSend: createAlarms(deps, 'send_stuck'),
     outOfFunds: createAlarms(deps, 'relayer_out_of_funds'),
-    gasPrice: createAlarms(deps, 'gas_price_above_cap'),
-    gasBudget: createAlarms(deps, 'gas_budget_spent'),
-    nonces: createAlarms(deps, 'endpoints_disagree'),
+    price: createAlarms(deps, 'gas_price_above_cap'),
+    budget: createAlarms(deps, 'gas_budget_spent'),
+    counts: createAlarms(deps, 'endpoints_disagree'),
   };
   const wake = createWake(deps.world.timers);
   wakeByChanges(deps.feed, wake);

@@ -89,10 +89,10 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
       await shopper.reaches(payment, 'succeeded');
       await shopper.isPaidOnce(payment);
       const [ahead] = await sql<{ count: number }[]>`
-        select count(distinct other.nonce)::int as count
-        from items honest join send_items own on own.commitment = honest.commitment
-        join sends other on other.network = own.network and other.signer = own.signer and other.nonce < own.nonce
-        join send_items si on si.network = other.network and si.signer = other.signer and si.nonce = other.nonce
+        select count(distinct other.slot)::int as count
+        from items honest join relay_items own on own.commitment = honest.commitment
+        join relay_sends other on other.network = own.network and other.signer = own.signer and other.slot < own.slot
+        join relay_items si on si.network = other.network and si.signer = other.signer and si.slot = other.slot
         join items hostile on hostile.commitment = si.commitment and hostile.has_code
         where honest.subject = ${payment.id} and other.created_at >= honest.accepted_at`;
       assert.ok((ahead?.count ?? 0) <= ONE_ROUND, `${ahead?.count} hostile transactions were sent before it`);

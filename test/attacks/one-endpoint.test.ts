@@ -91,8 +91,8 @@ describe('the word of one endpoint of two', () => {
   }
   const nextNonce = async () => Number(await scene.chain.request('eth_getTransactionCount', scene.relayer, 'pending'));
   const journal = () =>
-    scene.sql<{ nonce: number; state: string; cost: string | null }[]>`
-      select nonce::int as nonce, state, coin_spent::text as cost from sends order by nonce`;
+    scene.sql<{ slot: number; state: string; cost: string | null }[]>`
+      select slot::int as slot, state, coin_spent::text as cost from relay_sends order by slot`;
 
   for (const ahead of [300, 1_000_000_000]) {
     it(`nonce: a count that is too high by ${ahead} takes no nonce and fills no gap`, async () => {
@@ -226,8 +226,8 @@ describe('the word of one endpoint of two', () => {
 
   const offers = (payment: { id: string }) =>
     scene.sql<{ tip: string; max: string }[]>`
-      select v.tip::text, v.max_fee::text as max from items i join send_items si on si.commitment = i.commitment
-      join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
+      select v.terms ->> 'tip' as tip, v.price::text as max from items i join relay_items si on si.commitment = i.commitment
+      join relay_versions v on v.network = si.network and v.signer = si.signer and v.slot = si.slot
       where i.subject = ${payment.id}`;
 
   it('tip: the lower of two is paid', async () => {

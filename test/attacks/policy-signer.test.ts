@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../../src/chains/evm/external-signer.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
+import { offerOf } from '../../src/chains/evm/offer.ts';
 import { sampleItem } from '../../src/chains/evm/sample-item.fixture.ts';
 import { type Signable, SignerRefusedError } from '../../src/chains/signable.ts';
 import type { Signer } from '../../src/chains/signer.ts';
@@ -140,7 +141,7 @@ describe('a signer with a policy of its own', () => {
     const network = findNetwork('eip155:31337') ?? assert.fail('There is no sandbox.');
     const none = { post: () => Promise.reject(new Error('no endpoint')), close: () => {} };
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [none] });
-    const slot = { nonce: 3, fees: { max: 5_000_000_000n, tip: 1_000_000n } };
+    const bid = { slot: 3, offer: offerOf({ max: 5_000_000_000n, tip: 1_000_000n }) };
     const signed = (item: ReturnType<typeof sampleItem>) => {
       return {
         item,
@@ -150,14 +151,14 @@ describe('a signer with a policy of its own', () => {
       };
     };
     const batch = ['a', 'b'].map(() => signed(sampleItem('eip3009-vrs', { payer: scene.payers.newAccount() })));
-    assert.match((await chain.sender.signBatch(policy.signer, batch, slot)).hash, /^0x/);
-    assert.match((await chain.sender.signNothing(policy.signer, slot)).hash, /^0x/);
+    assert.match((await chain.sender.signBatch(policy.signer, batch, bid)).hash, /^0x/);
+    assert.match((await chain.sender.signNothing(policy.signer, bid)).hash, /^0x/);
     const coin = (amount: bigint) => {
       const item = sampleItem('native', { payer: address, fee: 0n, amount });
       return signed({ ...item, subject: refundIdOf(item.subject, 1) });
     };
-    assert.match((await chain.sender.signBatch(policy.signer, [coin(4_000n)], slot)).hash, /^0x/);
-    await assert.rejects(chain.sender.signBatch(policy.signer, [coin(4_000n)], slot), /8000 units would leave/);
+    assert.match((await chain.sender.signBatch(policy.signer, [coin(4_000n)], bid)).hash, /^0x/);
+    await assert.rejects(chain.sender.signBatch(policy.signer, [coin(4_000n)], bid), /8000 units would leave/);
     chain.close();
   });
 });

@@ -31,7 +31,7 @@ async function others({ sql }: Pick<Database, 'sql'>, paymentId: string): Promis
       (select md5(string_agg(i::text, '' order by commitment)) from items i where subject <> ${paymentId}) as items,
       (select md5(string_agg(d::text, '' order by commitment)) from deposits d where payment_id <> ${paymentId}) as deposits,
       (select count(*)::int from freezes) as freezes, (select count(*)::int from alerts) as alerts,
-      (select count(*)::int from outgoing) as outgoing, (select count(*)::int from sends) as sends,
+      (select count(*)::int from outgoing) as outgoing, (select count(*)::int from relay_sends) as sends,
       (select count(*)::int from payouts) as payouts, (select count(*)::int from refunds) as refunds,
       (select count(*)::int from payer_failures) as failures, (select count(*)::int from mails) as mails,
       (select count(*)::int from sessions) as sessions, (select count(*)::int from passkeys) as passkeys,

@@ -129,8 +129,8 @@ export function createScene(harness: Harness, seal = sealedByTest): Scene {
       return holding.balance;
     },
     async relay(batch, relayer = harness.relayers[0]) {
-      const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-      const { hash, bytes } = await chain.sender.signBatch(relayer, batch, slot);
+      const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+      const { hash, bytes } = await chain.sender.signBatch(relayer, batch, bid);
       const outcome = await chain.sender.broadcast(bytes);
       if (outcome !== 'accepted') throw new Error(`The batch was not accepted: ${outcome}`);
       await harness.mine();

@@ -34,7 +34,7 @@ describe('till rebuild', () => {
     for (const statement of statements) await scene.tamper(statement);
   };
   const itemRows = (commitment: string) => [
-    `delete from send_items where commitment = '${commitment}'`,
+    `delete from relay_items where commitment = '${commitment}'`,
     `delete from items where commitment = '${commitment}'`,
   ];
 

@@ -214,7 +214,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     await scene.tamper(`update items set amount = amount + 1 where commitment = '${changed.commitment}'`);
     for (const statement of [
       `delete from events where object_id = '${dropped.subject}'`,
-      `delete from send_items where commitment = '${dropped.commitment}'`,
+      `delete from relay_items where commitment = '${dropped.commitment}'`,
       `delete from chain_events where commitment = '${dropped.commitment}'`,
       `delete from book_entries where reference = '${dropped.commitment}'`,
       `delete from items where commitment = '${dropped.commitment}'`,

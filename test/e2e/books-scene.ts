@@ -70,7 +70,7 @@ export async function openBooksScene(input: SceneInput = {}) {
         `delete from positions where payment_id = '${id}'`,
         `delete from deposit_places where payment_id = '${id}'`,
         `delete from deposits where commitment = '${commitment}'`,
-        'delete from send_items where true',
+        'delete from relay_items where true',
         `delete from items where subject = '${id}'`,
         `delete from payments where id = '${id}'`,
       ]) {

@@ -149,7 +149,7 @@ describe('a payment that was signed for an older Collector', () => {
     const [before] = await findItemsOf(gateway.db.sql, older.id);
     await command(gateway, async (tx) => {
       await tx.unsafe('set local session_replication_role = replica');
-      await tx`delete from send_items where commitment = ${before?.commitment ?? ''}`;
+      await tx`delete from relay_items where commitment = ${before?.commitment ?? ''}`;
       await tx`delete from items where commitment = ${before?.commitment ?? ''}`;
     });
     const refused = await rebuild(gateway, connected, { from: 0 });

@@ -216,7 +216,7 @@ describe('a deposit address that gets what it did not ask for', () => {
     }
     await node.turn(2);
     scene.control.intercept(undefined);
-    assert.deepEqual(await scene.db.sql`select from sends`, [], 'no gas is spent');
+    assert.deepEqual(await scene.db.sql`select from relay_sends`, [], 'no gas is spent');
     const [{ count } = { count: 0 }] = await scene.db.sql<{ count: number }[]>`
       select count(*)::int as count from movements`;
     assert.equal(count, 2 * BLOCKS * EACH);

@@ -401,7 +401,7 @@ describe('a deposit address', () => {
     for (let count = 0; count < 50; count += 1) send(1n);
     scene.pass(16 * MINUTE_MS);
     await node.turn(5);
-    assert.deepEqual(await scene.db.sql`select * from sends`, []);
+    assert.deepEqual(await scene.db.sql`select * from relay_sends`, []);
   });
 
   it('is not paid while endpoints contradict each other about its balance', async () => {

@@ -91,7 +91,7 @@ describe('a queue full of rows that cannot go on', () => {
           deadlineAfter: new Date(scene.nowMs()),
           sharedBefore: new Date(scene.nowMs()),
         },
-        ...{ limits: { failures: 3, gas: undefined }, isolatedEach: 2, limit: 2 },
+        ...{ limits: { failures: 3, work: undefined }, isolatedEach: 2, limit: 2 },
       });
     const seen: string[] = [];
     for (let round = 0; round < 4 && !seen.includes(key); round += 1) {
@@ -112,14 +112,14 @@ describe('a queue full of rows that cannot go on', () => {
 
   it('delays the end of no transaction: nonces of a relayer that are never mined take turns with those of others', async () => {
     await scene.db.sql`
-      insert into sends (network, signer, nonce, kind, fencing, created_at, state)
+      insert into relay_sends (network, signer, slot, kind, fencing, created_at, state)
       select ${scene.network}, '0x0000000000000000000000000000000000000000', n, 'batch', 0, 'epoch', 'open'
       from generate_series(1, 600) n`;
     const { id } = await scene.accept();
     await scene.live(node, 4);
     assert.equal(await scene.status(id), 'succeeded');
     const open = await scene.db
-      .sql`select from sends where state = 'open' and signer <> '0x0000000000000000000000000000000000000000'`;
+      .sql`select from relay_sends where state = 'open' and signer <> '0x0000000000000000000000000000000000000000'`;
     assert.equal(open.length, 0);
   });
 

@@ -61,9 +61,14 @@ describe('the transaction of a payment, for its payer', () => {
     await node.relay();
     const sent = (await scene.versions()).at(-1);
     const sender = { network: scene.network, signer: sent?.signer ?? '' };
-    const better = { nonce: sent?.nonce ?? 0, hash: `0x${'be'.repeat(32)}`, bytes: '0x', maxFee: 10n ** 18n };
+    const better = { slot: sent?.nonce ?? 0, hash: `0x${'be'.repeat(32)}`, bytes: '0x' };
     await command(scene, async (tx) => {
-      await insertVersion(tx, sender, { ...better, tip: 1n, gasLimit: 1n }, new Date(scene.nowMs()));
+      await insertVersion(
+        tx,
+        sender,
+        { ...better, offer: { price: 10n ** 18n, terms: {} }, cost: 1n },
+        new Date(scene.nowMs()),
+      );
       await takeBytes(tx, better.hash, new Date(scene.nowMs() + 1));
     });
     assert.deepEqual(await transactionOf(id), link(better.hash));
@@ -78,8 +83,8 @@ describe('the transaction of a payment, for its payer', () => {
     const node = await scene.newNode();
     await node.relay();
     await scene.db.sql`
-      update send_versions v set broadcast_at = null from send_items i
-      where i.commitment = ${commitment} and v.signer = i.signer and v.nonce = i.nonce`;
+      update relay_versions v set broadcast_at = null from relay_items i
+      where i.commitment = ${commitment} and v.signer = i.signer and v.slot = i.slot`;
     assert.equal(await transactionOf(id), null);
   });
 

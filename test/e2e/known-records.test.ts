@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
     use: 'booked',
     change: [['"slip44": 60', '"slip44": 61']],
     differences: [
-      `own.json:5:76 coin.slip44 is 61, and the database remembers 60 as the number of the coin of Own Chain (${NETWORK}). Books, gas and payments have amounts in ${COIN}, so nobody can accept the change: write 60 again.`,
+      `own.json:5:76 coin.slip44 is 61, and the database remembers 60 as the number of the coin of Own Chain (${NETWORK}). Books, costs and payments have amounts in ${COIN}, so nobody can accept the change: write 60 again.`,
     ],
     accepted: [NETWORK, /^invalid_state: .*so nobody can accept the change: write 60 again\./],
   },

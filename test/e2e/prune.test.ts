@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 /** What of a table's rows may change. Every other table must stay as it is. */
 const CHANGED: Readonly<Record<string, string>> = {
-  send_versions: "to_jsonb(t) - 'bytes'",
+  relay_versions: "to_jsonb(t) - 'bytes'",
   audit_log: "case when t.action = 'database.pruned' then null else to_jsonb(t) end",
   chain_events: "case when t.type = 'refused' then null else to_jsonb(t) end",
 };
@@ -61,7 +61,7 @@ describe('a gateway whose old rows are pruned', () => {
   }
   const left = async () => {
     const [row] = await scene.db.sql<{ bytes: number; refused: number }[]>`
-      select (select count(*)::int from send_versions where bytes <> '') as bytes,
+      select (select count(*)::int from relay_versions where bytes <> '') as bytes,
         (select count(*)::int from chain_events where type = 'refused') as refused`;
     return row;
   };

@@ -27,7 +27,7 @@ describe('till rebuild, of outgoing transfers', () => {
       for (const statement of statements) await tx.unsafe(statement);
     });
   const outgoingRows = (id: string) => [
-    `delete from send_items where commitment in (select commitment from items where subject = '${id}')`,
+    `delete from relay_items where commitment in (select commitment from items where subject = '${id}')`,
     `delete from chain_events where commitment in (select commitment from items where subject = '${id}')`,
     `delete from items where subject = '${id}'`,
     `delete from outgoing where id = '${id}'`,

@@ -100,7 +100,7 @@ export async function openRefundScene(input: SceneInput = {}) {
       await tx`delete from book_entries where reference = ${id}`;
       await tx`delete from events where object_id = ${id}`;
       await tx`delete from outgoing where id = ${id}`;
-      await tx`delete from send_items where commitment in (select commitment from items where subject = ${id})`;
+      await tx`delete from relay_items where commitment in (select commitment from items where subject = ${id})`;
       await tx`delete from items where subject = ${id}`;
       await more(tx);
       for (const table of ['events', 'book_entries', 'float_changes']) {

@@ -212,8 +212,8 @@ describe('a refund that the merchant signs for', () => {
     scene.control.setBalance(relayer.address, COIN, 10n ** 20n);
     const { chain } = scene;
     const batch = [{ item: itemOf(stored), commitment: stored.commitment, signature, hasCode: false }];
-    const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-    await chain.sender.broadcast((await chain.sender.signBatch(relayer, batch, slot)).bytes);
+    const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+    await chain.sender.broadcast((await chain.sender.signBatch(relayer, batch, bid)).bytes);
     await node.turn(2);
     assert.equal(await state(id), 'refunded');
     assert.equal((await accept(refundId, signature)).state, 'refunded');
@@ -445,8 +445,8 @@ describe('a refund that the merchant signs for', () => {
       });
       const relayer = signerFromKey(`0x${'8'.repeat(64)}`);
       scene.control.setBalance(relayer.address, COIN, 10n ** 20n);
-      const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-      await chain.sender.broadcast((await chain.sender.signBatch(relayer, [signedItem], slot)).bytes);
+      const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+      await chain.sender.broadcast((await chain.sender.signBatch(relayer, [signedItem], bid)).bytes);
       await node.turn(2);
       assert.deepEqual(await restore(), { rebuilt: [], unplaced: [] });
       await accept(refundId, await signed(refundId));

@@ -21,7 +21,7 @@ describe('budgets of the relayer', () => {
   };
   const sends = async () => [
     ...(await scene.db.sql<{ lane: string; gas: string | null; coin: string | null }[]>`
-      select lane, gas_spent as gas, coin_spent as coin from sends order by nonce`),
+      select lane, work_spent as gas, coin_spent as coin from relay_sends order by slot`),
   ];
   const subject = (part = '') => `gas_budget_spent ${scene.network}${part}`;
 
@@ -118,7 +118,7 @@ describe('budgets of the relayer', () => {
         network: scene.network,
         signer: '',
         now: new Date(scene.nowMs()),
-        limits: { failures: 3, gas: undefined },
+        limits: { failures: 3, work: undefined },
         deadlineAfter: new Date(scene.nowMs()),
         share: { index: 0, of: 1 },
         sharedBefore: new Date(scene.nowMs()),
@@ -143,7 +143,7 @@ describe('budgets of the relayer', () => {
     assert.deepEqual(await scene.alerts(), [`gas_price_above_cap ${scene.network}:${scene.signers[0]?.address}`]);
     assert.match(
       (await scene.alertText('gas_price_above_cap')) ?? '',
-      /^A unit of gas costs up to \d+\.\d{3} gwei on Till Sandbox\. The cap is 0\.001 gwei: nothing new is sent\.$/,
+      /^A transaction on Till Sandbox costs up to \d+\.\d{3} gwei for a unit of gas\. The cap is 0\.001 gwei for a unit of gas: nothing new is sent\.$/,
     );
     cap = undefined;
     await node.turn(2);
@@ -152,7 +152,7 @@ describe('budgets of the relayer', () => {
   });
 
   it('waits when the hour’s budget of the network is spent, tells the amounts, and goes on when the hour is over', async () => {
-    const node = await open({ relaying: { gasCostPerHour: () => 1n } });
+    const node = await open({ relaying: { costPerHour: () => 1n } });
     const first = await scene.accept();
     await node.turn();
     assert.equal(await scene.status(first.id), 'succeeded');
@@ -162,7 +162,7 @@ describe('budgets of the relayer', () => {
     assert.ok((await scene.alerts()).includes(subject()));
     assert.match(
       (await scene.alertText('gas_budget_spent')) ?? '',
-      /^Gas has cost [\d.]+ ETH on Till Sandbox within the hour\. The budget is [\d.]+ ETH: nothing new is sent\.$/,
+      /^Transactions have cost [\d.]+ ETH on Till Sandbox within the hour\. The budget is [\d.]+ ETH: nothing new is sent\.$/,
     );
     scene.pass(HOUR_MS);
     await node.turn(2);
@@ -171,7 +171,7 @@ describe('budgets of the relayer', () => {
 
   it('keeps three quarters of the budget for plain accounts', async () => {
     let budget = 10n ** 21n;
-    const node = await open({ relaying: { gasCostPerHour: () => budget } });
+    const node = await open({ relaying: { costPerHour: () => budget } });
     const first = await scene.accept({ hasCode: true });
     await node.turn();
     assert.equal(await scene.status(first.id), 'succeeded');
@@ -190,7 +190,7 @@ describe('budgets of the relayer', () => {
   });
 
   it('lets the payments of a payer wait that has used its gas, and no others', async () => {
-    const node = await open({ relaying: { gasPerPayerHour: () => 100n } });
+    const node = await open({ relaying: { workPerPayerHour: () => 100n } });
     const first = await scene.accept();
     await node.turn();
     assert.equal(await scene.status(first.id), 'succeeded');
@@ -208,7 +208,7 @@ describe('budgets of the relayer', () => {
   });
 
   it('does not send an item again that has used its gas', async () => {
-    const node = await open({ relaying: { gasPerItem: () => 1n } });
+    const node = await open({ relaying: { workPerItem: () => 1n } });
     const { id } = await scene.accept({ hasCode: true });
     scene.control.revertNextBatches(100);
     await live(node, 6);

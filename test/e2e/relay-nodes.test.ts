@@ -116,7 +116,7 @@ describe('nodes that relay and watch', () => {
     const payments = [];
     for (let made = 0; made < 10; made += 1) payments.push(await scene.accept());
     for (const { id } of payments) await succeeds(id);
-    const items = await scene.db.sql`select commitment from send_items`;
+    const items = await scene.db.sql`select commitment from relay_items`;
     assert.equal(items.length, 10);
   });
 
@@ -125,7 +125,7 @@ describe('nodes that relay and watch', () => {
     startNode();
     await succeeds((await scene.accept()).id);
     let calls = 0;
-    scene.control.goDown('minedNonce', 'simulate', 'block');
+    scene.control.goDown('usedSlots', 'simulate', 'block');
     scene.control.intercept(() => {
       calls += 1;
     });

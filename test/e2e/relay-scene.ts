@@ -197,9 +197,9 @@ export async function openRelayScene(input: SceneInput = {}) {
       lowBalance: createAlarms(base, 'relayer_balance_low'),
       stuckSend: createAlarms(base, 'send_stuck'),
       outOfFunds: createAlarms(base, 'relayer_out_of_funds'),
-      gasPrice: createAlarms(base, 'gas_price_above_cap'),
-      gasBudget: createAlarms(base, 'gas_budget_spent'),
-      nonces: createAlarms(base, 'endpoints_disagree'),
+      price: createAlarms(base, 'gas_price_above_cap'),
+      budget: createAlarms(base, 'gas_budget_spent'),
+      counts: createAlarms(base, 'endpoints_disagree'),
     };
     const relayers = await Promise.all(
       signers.map(async (signer) => {
@@ -457,9 +457,9 @@ export async function openRelayScene(input: SceneInput = {}) {
     /** Every stored signed transaction, in order. */
     versions: async () => [
       ...(await db.sql<{ hash: string; nonce: number; signer: string; state: string }[]>`
-        select v.hash, v.nonce::int as nonce, v.signer, s.state from send_versions v
-        join sends s on s.network = v.network and s.signer = v.signer and s.nonce = v.nonce
-        order by v.signer, v.nonce, v.max_fee`),
+        select v.hash, v.slot::int as nonce, v.signer, s.state from relay_versions v
+        join relay_sends s on s.network = v.network and s.signer = v.signer and s.slot = v.slot
+        order by v.signer, v.slot, v.price`),
     ],
     async close() {
       await db.close();

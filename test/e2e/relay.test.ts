@@ -124,7 +124,7 @@ describe('the relayer', () => {
     await (await scene.newNode()).turn();
     for (const { id } of payments) assert.equal(await scene.status(id), 'succeeded');
     const rows = await scene.db.sql<{ signer: string; count: number }[]>`
-      select signer, count(*)::int as count from send_items group by signer`;
+      select signer, count(*)::int as count from relay_items group by signer`;
     assert.equal(rows.length, 2);
     assert.equal(
       rows.reduce((sum, { count }) => sum + count, 0),
@@ -184,8 +184,8 @@ describe('the relayer', () => {
     await open();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.sender.suggestFees();
-    const other = await scene.chain.sender.signNothing(signer, { nonce: 0, fees });
+    const offer = await scene.chain.sender.suggestOffer();
+    const other = await scene.chain.sender.signNothing(signer, { slot: 0, offer });
     assert.equal(await scene.chain.sender.broadcast(other.bytes), 'accepted');
     const { id } = await scene.accept();
     const node = await scene.newNode();
@@ -202,8 +202,8 @@ describe('the relayer', () => {
     await node.relay();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.sender.suggestFees();
-    await scene.chain.sender.broadcast((await scene.chain.sender.signNothing(signer, { nonce: 0, fees })).bytes);
+    const offer = await scene.chain.sender.suggestOffer();
+    await scene.chain.sender.broadcast((await scene.chain.sender.signNothing(signer, { slot: 0, offer })).bytes);
     scene.control.mine();
     await node.turn(8);
     assert.equal(await scene.status(id), 'succeeded');
@@ -220,10 +220,10 @@ describe('the relayer', () => {
     await open();
     const [signer] = scene.signers;
     assert.ok(signer);
-    const fees = await scene.chain.sender.suggestFees();
-    const behind = await scene.chain.sender.signNothing(signer, { nonce: 1, fees });
+    const offer = await scene.chain.sender.suggestOffer();
+    const behind = await scene.chain.sender.signNothing(signer, { slot: 1, offer });
     const id = { network: scene.network, signer: signer.address };
-    const send = { ...behind, nonce: 1, maxFee: fees.max, tip: fees.tip, kind: 'nothing', keys: [] } as const;
+    const send = { ...behind, slot: 1, offer, kind: 'nothing', keys: [] } as const;
     await command(scene, (tx, at) => insertSend(tx, id, { ...send, fencing: 1, at }));
     const paid = await scene.accept();
     await (await scene.newNode()).turn(2);
@@ -278,7 +278,7 @@ describe('the relayer', () => {
     await open();
     const { id } = await scene.accept();
     const node = await scene.newNode();
-    for (const method of ['simulate', 'minedNonce', 'suggestFees', 'head'] as const) {
+    for (const method of ['simulate', 'usedSlots', 'suggestOffer', 'head'] as const) {
       scene.control.failNext(method);
       await assert.rejects(node.relay());
       assert.deepEqual(await scene.versions(), [], method);
@@ -376,7 +376,7 @@ describe('the relayer', () => {
     await node.relay();
     const ask = { chains: scene.chains, db: scene.db, clock: scene.world.clock };
     const [relayer] = await listRelayers(ask);
-    assert.equal(relayer?.nextNonce, 1);
+    assert.equal(relayer?.nextSlot, 1);
     assert.equal(relayer?.inFlight, 1);
     scene.control.goDown();
     assert.equal((await listRelayers(ask))[0]?.balance, undefined);

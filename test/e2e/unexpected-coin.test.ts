@@ -167,7 +167,7 @@ describe('coin outside of payments', () => {
       const burnt = { transaction: `0x${'ab'.repeat(32)}`, block: (await scene.chain.reader.head()).number };
       const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 30n, burnt);
       await command(scene, (tx, at) => recordEntries(tx, [gas], at));
-      await assert.rejects(addFloat(scene, input), /used for gas: 40 of the coin/);
+      await assert.rejects(addFloat(scene, input), /used for transactions: 40 of the coin/);
       assert.deepEqual([await unexpectedMoney(), await scene.floats()], [[], {}]);
     });
 
@@ -259,7 +259,7 @@ describe('coin outside of payments', () => {
     const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 10n ** 18n + 1n, burnt);
     await command(scene, (tx, at) => recordEntries(tx, [gas], at));
     const input = { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' };
-    await assert.rejects(addFloat(scene, input), /used for gas: 69 of the coin/);
+    await assert.rejects(addFloat(scene, input), /used for transactions: 69 of the coin/);
     assert.deepEqual([(await only()).state, await scene.floats()], ['unclaimed', {}]);
   });
 
@@ -272,7 +272,7 @@ describe('coin outside of payments', () => {
     const signer = { network: scene.network, asset: COIN, signer: scene.intermediate };
     const proof = { transaction: '0x1', block: 1 };
     await command(scene, (tx, now) => recordEntries(tx, [gasEntry(signer, 10n ** 18n + 1n, proof)], now));
-    await assert.rejects(returnUnexpected(scene, { id, to: undefined, actor: 'test' }), /used for gas: 99/);
+    await assert.rejects(returnUnexpected(scene, { id, to: undefined, actor: 'test' }), /used for transactions: 99/);
     assert.equal((await only()).state, 'unclaimed');
   });
 

@@ -416,7 +416,7 @@ describe('the watcher', () => {
     const payment = await scene.payment(id);
     assert.deepEqual([payment.status, payment.transactionHash], ['succeeded', hash]);
     const sent = await scene.chain.reader.sentTransaction(hash);
-    assert.equal(payment.transactionNonce, String(sent?.nonce), 'of the transaction of the stranger');
+    assert.equal(payment.transactionNonce, String(sent?.slot), 'of the transaction of the stranger');
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
   });
 
@@ -576,7 +576,7 @@ describe('the watcher', () => {
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
     const sent = await scene.chain.reader.sentTransaction(hash);
-    assert.deepEqual([payment.transactionNonce, sent?.nonce], ['1', 1], 'of the transaction of the payer');
+    assert.deepEqual([payment.transactionNonce, sent?.slot], ['1', 1], 'of the transaction of the payer');
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
     assert.deepEqual(
       (await listEvents(scene.db.sql, id)).map(({ type }) => type),

@@ -100,14 +100,14 @@ describe('the nonces of a relayer', () => {
     // As after a restore of the database that lost a row.
     const [{ nonce = -1 } = {}] = await scene.versionsOf(early.id);
     await scene.sql`
-      with carried as (delete from send_items where nonce = ${nonce}),
-        signed as (delete from send_versions where nonce = ${nonce}),
+      with carried as (delete from relay_items where slot = ${nonce}),
+        signed as (delete from relay_versions where slot = ${nonce}),
         released as (update items set state = 'due' where subject = ${early.id})
-      delete from sends where nonce = ${nonce}`;
+      delete from relay_sends where slot = ${nonce}`;
     scene.answerTruthfully();
     await areAllPaidOnce([early, late]);
     await isJournalComplete();
-    const [filled] = await scene.sql<{ kind: string }[]>`select kind from sends where nonce = ${nonce}`;
+    const [filled] = await scene.sql<{ kind: string }[]>`select kind from relay_sends where slot = ${nonce}`;
     assert.equal(filled?.kind, 'nothing');
   });
 

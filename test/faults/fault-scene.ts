@@ -94,9 +94,9 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
     /** Every stored transaction, in the order of nonces. */
     versions: async () => [
       ...(await sql<{ hash: string; bytes: string; nonce: number; state: string }[]>`
-        select v.hash, v.bytes, v.nonce::int as nonce, s.state from send_versions v
-        join sends s on s.network = v.network and s.signer = v.signer and s.nonce = v.nonce
-        order by v.nonce, v.max_fee`),
+        select v.hash, v.bytes, v.slot::int as nonce, s.state from relay_versions v
+        join relay_sends s on s.network = v.network and s.signer = v.signer and s.slot = v.slot
+        order by v.slot, v.price`),
     ],
     item: async (paymentId: string) =>
       (await sql`select * from items where subject = ${paymentId}`)[0] as
@@ -105,9 +105,9 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
     /** The stored transactions that carry the payment. */
     versionsOf: async (paymentId: string) => [
       ...(await sql<{ hash: string; bytes: string; nonce: number }[]>`
-        select v.hash, v.bytes, v.nonce::int as nonce from items i join send_items si on si.commitment = i.commitment
-        join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
-        where i.subject = ${paymentId} order by v.nonce, v.max_fee`),
+        select v.hash, v.bytes, v.slot::int as nonce from items i join relay_items si on si.commitment = i.commitment
+        join relay_versions v on v.network = si.network and v.signer = si.signer and v.slot = si.slot
+        where i.subject = ${paymentId} order by v.slot, v.price`),
     ],
     /** True if an endpoint was asked to broadcast these bytes. */
     wasSent: (bytes: string | undefined) =>

@@ -97,15 +97,15 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'fencing numbers grow',
-    promise: 'A former leaseholder never takes a nonce or moves a cursor after its successor has.',
+    promise: 'A former leaseholder never takes a slot or moves a cursor after its successor has.',
     when: 'always',
-    about: ['sends', 'chain_cursors'],
+    about: ['relay_sends', 'chain_cursors'],
     check: async ({ sql, fencing }) => {
       const rows = await sql<{ subject: string; number: number }[]>`
         select 'the cursor of ' || network as subject, fencing::int as number from chain_cursors
         union all
-        select * from (select distinct on (network, signer) 'the newest nonce of ' || signer || ' on ' || network, fencing::int
-          from sends order by network, signer, nonce desc) as newest`;
+        select * from (select distinct on (network, signer) 'the newest slot of ' || signer || ' on ' || network, fencing::int
+          from relay_sends order by network, signer, slot desc) as newest`;
       for (const { subject, number } of rows) {
         const before = fencing.get(subject) ?? 0;
         if (number < before) return `${subject} has fencing number ${number} after ${before}`;
@@ -118,20 +118,20 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'one send per item',
     promise: 'An item is in at most one transaction that is on its way.',
     when: 'always',
-    about: ['sends'],
+    about: ['relay_sends'],
     find: (sql) => sql`
           select i.commitment || ' is in ' || count(*) || ' open sends' as problem
-          from send_items i join sends s using (network, signer, nonce) where s.state = 'open'
+          from relay_items i join relay_sends s using (network, signer, slot) where s.state = 'open'
           group by i.commitment having count(*) > 1 order by i.commitment limit 1`,
   },
   {
     name: 'sent items have a send',
     promise: 'An item that counts as sent is in a transaction of the journal.',
     when: 'always',
-    about: ['items', 'sends'],
+    about: ['items', 'relay_sends'],
     find: (sql) => sql`
           select commitment || ' counts as sent, and no send has it' as problem from items i
-          where state = 'sent' and not exists (select from send_items s where s.commitment = i.commitment)
+          where state = 'sent' and not exists (select from relay_items s where s.commitment = i.commitment)
           order by 1 limit 1`,
   },
   {

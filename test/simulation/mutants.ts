@@ -70,7 +70,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a nonce is taken without a look at the journal',
     seed: 5,
     alter: edited(
-      ['select max(nonce) as nonce from sends', 'select null::bigint as nonce from sends'],
+      ['select max(slot) as slot from relay_sends', 'select null::bigint as slot from relay_sends'],
       [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
       [
         'with ordinality as c(commitment, position)',
@@ -168,7 +168,7 @@ export const MUTANTS: readonly Mutant[] = [
           const [liar] = witnesses.toSorted((a, b) => a.name.localeCompare(b.name));
           return witnesses.map((witness) => ({
             ...methodsOf(witness),
-            minedNonce: (account, atBlock) => (liar ?? witness).minedNonce(account, atBlock),
+            usedSlots: (account, atBlock) => (liar ?? witness).usedSlots(account, atBlock),
           }));
         },
       }),

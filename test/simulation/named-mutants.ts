@@ -556,8 +556,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'nonces of the first relayer come before those of all others',
     file: 'src/store/chain/sends.ts',
-    from: 'order by row_number() over (partition by s.signer order by s.nonce), s.signer limit',
-    to: 'order by s.signer, s.nonce limit',
+    from: 'order by row_number() over (partition by s.signer order by s.slot), s.signer limit',
+    to: 'order by s.signer, s.slot limit',
     test: 'test/e2e/full-queues.test.ts',
     title: 'delays the end of no transaction',
   },

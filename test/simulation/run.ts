@@ -192,7 +192,7 @@ async function workLeft({ sql }: Stage, { networks, heights }: Heights): Promise
       union all select 'deliveries', count(*) from webhook_deliveries where status = 'pending'
       union all select 'replays', count(*) from webhook_endpoints where replay_after is not null
       union all select 'events of the chain', count(*) from chain_events where decided_at is null
-      union all select 'sends', count(*) from sends where state = 'open'
+      union all select 'sends', count(*) from relay_sends where state = 'open'
       union all select 'sweeps', count(*) from items where purpose = 'sweep' and state in ('due', 'sent')
       union all select 'places', count(*) from deposit_places where is_stale
       union all select 'positions', count(*) from positions where is_stale
@@ -218,7 +218,7 @@ async function nextDeadline({ sql }: Stage): Promise<number | undefined> {
         select due_at from mails where status = 'pending') as deadlines) as at,
       ((select count(*) from items where state in ('due', 'sent'))
       + (select count(*) from payments where status = 'processing')
-      + (select count(*) from sends where state = 'open')
+      + (select count(*) from relay_sends where state = 'open')
       + (select count(*) from outgoing where state = 'sending' and signer = 'gateway' and problem is distinct from 'limited')
       + (select count(*) from outbox)
       + (select count(*) from webhook_deliveries where status = 'pending')
@@ -234,7 +234,7 @@ async function labelsOf({ sql }: Stage): Promise<string[]> {
     select 'payment ' || status as label from payments union select 'refund ' || state from refunds
     union select 'outgoing ' || purpose || ' ' || state from outgoing
     union select 'event ' || type from events union select 'item ' || state || ' ' || coalesce(end_reason, '') from items
-    union select 'send ' || kind from sends
+    union select 'send ' || kind from relay_sends
     union select 'deposit ' || i.state || ' of a payment ' || p.status from deposits d join items i on i.commitment = d.item
       join payments p on p.id = d.payment_id
     union select 'refund by ' || signer || ' ' || state from outgoing where purpose = 'refund'

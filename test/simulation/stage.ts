@@ -294,7 +294,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
 
 /** Every transaction is in the journal before it leaves. */
 async function checkJournalled({ sql, violations }: Stage, bytes: string): Promise<void> {
-  const rows = await sql`select from send_versions where bytes = ${bytes}`;
+  const rows = await sql`select from relay_versions where bytes = ${bytes}`;
   if (rows.length > 0) return;
   violations.push(new Violation('sends are journalled', 'a transaction left that the journal does not have'));
 }

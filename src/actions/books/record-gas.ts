@@ -8,7 +8,7 @@ export interface SpentGas {
   readonly signer: string;
   /** The mined transaction; null if it was not ours. */
   readonly hash: string | null;
-  /** Every transaction signed for the nonce. */
+  /** Every transaction signed for the slot. */
   readonly hashes: readonly string[];
   readonly coinSpent: bigint;
   readonly block: number;
@@ -16,7 +16,7 @@ export interface SpentGas {
 
 /**
  * Books the gas of final transactions, as the difference to the gas booked before: after a reorg deeper than the final depth the
- * same transaction may have another cost, or another transaction of its nonce was mined.
+ * same transaction may have another cost, or another transaction of its slot was mined.
  */
 export async function recordGas(
   tx: Tx,

@@ -1,5 +1,6 @@
 import { amountText } from '../../chains/amount-text.ts';
 import type { Registry } from '../../chains/registry.ts';
+import { slotWord } from '../../domain/addresses/families.ts';
 import { isAuthorized, MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
@@ -52,7 +53,7 @@ function ownEntries(registry: Registry, attempt: AttemptRow): TimelineEntry[] {
 }
 
 function endEntries(attempt: AttemptRow): TimelineEntry[] {
-  const { state, endedAt, network, failures, gasSpent } = attempt;
+  const { state, endedAt, network, failures, workSpent } = attempt;
   if (endedAt === null || state === 'paid') return [];
   const text = endText(attempt);
   return [
@@ -62,7 +63,7 @@ function endEntries(attempt: AttemptRow): TimelineEntry[] {
       text,
       partnerText: text,
       evidence: { network },
-      internals: { failures, gasSpent },
+      internals: { failures, gasSpent: workSpent },
     },
   ];
 }
@@ -82,23 +83,24 @@ function endText({ purpose, method, endReason }: AttemptRow): string {
 /** The reasons why attempts end, each as the end of a sentence. */
 const ENDS: Readonly<Record<string, string>> = {
   ran_out: 'a final block is later than its deadline',
-  used: 'its nonce was used for something else',
+  used: 'its authorization was used for something else',
   declined: 'its payer was declined',
   swept: 'somebody else has swept the address',
   removed: 'a reorganisation has removed the money',
 };
 
 function versionEntries(registry: Registry, version: CarryingVersion): TimelineEntry[] {
-  const { network, hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
+  const { network, hash, signer, slot, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
   const name = networkName(registry, network);
+  const word = slotWord(network);
   const others = company === 1 ? 'alone' : `together with ${company - 1} others`;
   const evidence = { network, transaction: hash };
-  const internals = { signer, nonce, version: number };
+  const internals = { signer, [word]: slot, version: number };
   const as =
     number === 1
-      ? `nonce ${nonce} of ${signer}`
-      : `version ${number} of nonce ${nonce} of ${signer}, with a higher fee`;
-  const fate = isFinal && finalHash !== hash ? ' Another transaction of the nonce was mined.' : '';
+      ? `${word} ${slot} of ${signer}`
+      : `version ${number} of ${word} ${slot} of ${signer}, with a higher fee`;
+  const fate = isFinal && finalHash !== hash ? ` Another transaction of the ${word} was mined.` : '';
   const stored: TimelineEntry = {
     at: signedAt,
     what: 'transaction.stored',

@@ -1,7 +1,7 @@
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
-import { gasByRelayer, type RelayerGas } from '../../store/chain/gas-figures.ts';
+import { costByRelayer, type RelayerCost } from '../../store/chain/cost-figures.ts';
 import { findAuditedBlock } from '../../store/money/book-comparison.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import { listRelayers, type RelayerState } from '../relay/list-relayers.ts';
@@ -9,7 +9,7 @@ import { listRelayers, type RelayerState } from '../relay/list-relayers.ts';
 const DAY_MS = 24 * 3_600_000;
 
 export interface SurveyedRelayer extends RelayerState {
-  /** Gas of the last 24 hours, in the smallest unit of the coin. */
+  /** The cost of its transactions of the last 24 hours, in the smallest unit of the coin. */
   readonly spentPerDay: bigint;
   readonly itemsPerDay: number;
 }
@@ -32,10 +32,10 @@ export async function surveyNetworks(deps: {
   const all = deps.chains.list();
   const networks = all.map(({ chain }) => chain.network.chainId);
   const since = new Date(deps.clock.nowMs() - DAY_MS);
-  const [relayers, cursors, gas, audited] = await Promise.all([
+  const [relayers, cursors, costs, audited] = await Promise.all([
     listRelayers(deps),
     findCursors(sql),
-    gasByRelayer(sql, { networks, since }),
+    costByRelayer(sql, { networks, since }),
     Promise.all(networks.map((network) => findAuditedBlock(sql, network))),
   ]);
   return all.map((connected, index) => {
@@ -43,13 +43,13 @@ export async function surveyNetworks(deps: {
     return {
       connected,
       cursor: cursors.find(({ network }) => network === chainId),
-      relayers: relayers.filter(({ network }) => network === chainId).map((relayer) => withGas(relayer, gas)),
+      relayers: relayers.filter(({ network }) => network === chainId).map((relayer) => withCost(relayer, costs)),
       auditedBlock: audited[index],
     };
   });
 }
 
-function withGas(relayer: RelayerState, gas: readonly RelayerGas[]): SurveyedRelayer {
-  const own = gas.find(({ network, signer }) => network === relayer.network && signer === relayer.address);
+function withCost(relayer: RelayerState, costs: readonly RelayerCost[]): SurveyedRelayer {
+  const own = costs.find(({ network, signer }) => network === relayer.network && signer === relayer.address);
   return { ...relayer, spentPerDay: own?.coin ?? 0n, itemsPerDay: own?.items ?? 0 };
 }

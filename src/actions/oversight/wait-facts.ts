@@ -123,7 +123,7 @@ interface AttemptAsk {
 async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFacts> {
   const { attempt, network, history, around } = ask;
   const { versions, seen } = history;
-  const { key, commitment, state, failures, gasSpent } = attempt;
+  const { key, commitment, state, failures, workSpent } = attempt;
   const limits = limitsOf(deps, attempt.network);
   const transaction = versions.findLast((version) => version.key === key && !version.isFinal);
   const isShown = (event: SeenEvent) => event.network === attempt.network && event.commitment === commitment;
@@ -138,7 +138,7 @@ async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFac
     refusal: attempt.refusal,
     retryAtMs: attempt.retryAt?.getTime() ?? null,
     shortBy: await shortBy(deps, attempt, network.head),
-    isExhausted: failures >= limits.failures || (limits.gas !== undefined && BigInt(gasSpent) >= limits.gas),
+    isExhausted: failures >= limits.failures || (limits.work !== undefined && BigInt(workSpent) >= limits.work),
     payerRetryAtMs: attempt.payerRetryAt?.getTime() ?? null,
     stop: stop && stopOf(stop, `The network ${network.name} is frozen`),
     transaction: transaction && {

@@ -81,14 +81,14 @@ async function networkDifferences(
       `the number of the coin of ${name}`,
     );
     const isNamed = await isAssetNamed(db, was.coin);
-    const reason = `Books, gas and payments have amounts in ${was.coin}`;
+    const reason = `Books, costs and payments have amounts in ${was.coin}`;
     const meaning = `No amount in the coin of ${name} was stored yet. It is ${now.coin} from now on.`;
     found.push(difference(chainId, { text, back, reason, isNamed, meaning }));
   } else if (now.coinDecimals !== was.coinDecimals) {
     const what = `the decimals of the coin of ${name}`;
     const { text, back } = change('decimals', now.coinDecimals, was.coinDecimals, what);
     const isNamed = await isAssetNamed(db, was.coin);
-    const reason = `Books, gas and payments have amounts in ${was.coin}`;
+    const reason = `Books, costs and payments have amounts in ${was.coin}`;
     const meaning = `No amount in the coin of ${name} was stored yet. It has ${now.coinDecimals} decimals from now on.`;
     found.push(difference(chainId, { text, back, reason, isNamed, meaning }));
   }

@@ -6,34 +6,34 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
  * Broadcasts the stored bytes of a version. The answer does not decide about the payments in it: the transaction may have spread
- * despite an error, and is broadcast again until its nonce is mined. `isRepeated`: the nonce was broadcast before, and every endpoint
+ * despite an error, and is broadcast again until its slot is used. `isRepeated`: the slot was broadcast before, and every endpoint
  * gets the bytes.
  */
 export async function broadcastStored(
   deps: RelayDeps,
   relayer: Relayer,
-  { nonce, hash, isRepeated }: { nonce: number; hash: string; isRepeated: boolean },
+  { slot, hash, isRepeated }: { slot: number; hash: string; isRepeated: boolean },
 ): Promise<void> {
   const { chain, id, memory, alarms } = relayer;
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
-  memory.broadcastAtMs.set(nonce, deps.world.clock.nowMs());
+  memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());
   deps.world.crashPoint?.('relay.taken');
   try {
     const outcome = await chain.sender.broadcast(bytes, { isRepeated });
     deps.world.crashPoint?.('relay.broadcast');
-    deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
-    if (outcome === 'underpriced') memory.outbid.add(nonce);
-    // The transaction of the nonce before this one has not arrived yet. Both are broadcast again in the next round.
-    if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
+    deps.log.debug({ ...id, slot, hash, outcome }, 'broadcast');
+    if (outcome === 'underpriced') memory.outbid.add(slot);
+    // The transaction of the slot before this one has not arrived yet. Both are broadcast again in the next round.
+    if (outcome === 'slot_early') memory.broadcastAtMs.clear();
     if (outcome === 'short_balance') await reportOutOfFunds(relayer);
     else await alarms.outOfFunds.set(alarmSubject(id), undefined);
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-    deps.log.warn({ ...id, nonce, hash, err: error }, 'no answer to a broadcast: the transaction may have spread');
+    deps.log.warn({ ...id, slot, hash, err: error }, 'no answer to a broadcast: the transaction may have spread');
   }
 }
 
 export async function reportOutOfFunds({ id, alarms }: Relayer): Promise<void> {
-  await alarms.outOfFunds.set(alarmSubject(id), 'The relayer cannot pay for gas. Send coin to it.');
+  await alarms.outOfFunds.set(alarmSubject(id), 'The relayer cannot pay for its transactions. Send coin to it.');
 }

@@ -1,5 +1,6 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
 import { coinOf } from '../../chains/registry.ts';
+import { slotWord } from '../../domain/addresses/families.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/chain/sends.ts';
 import type { Duty } from './duty.ts';
@@ -15,7 +16,7 @@ export async function checkBalance(
   { chain, signer, id, alarms, memory, isCoinOnly: isOwnCoinOnly = false }: Relayer,
   { isCoinOnly }: Pick<Duty, 'isCoinOnly'>,
 ): Promise<void> {
-  // The coin of the intermediate account is not gas money, and a retired relayer needs none.
+  // The coin of the intermediate account is not for its own transactions, and a retired relayer needs none.
   const minBalance = isCoinOnly ? undefined : deps.settings.minBalance?.(id.network);
   const nowMs = deps.world.clock.nowMs();
   if (isCoinOnly && !isOwnCoinOnly) await alarms.lowBalance.set(alarmSubject(id), undefined);
@@ -36,7 +37,7 @@ export async function checkStuck(
   if (!isTime(memory.stuckCheckedAtMs, nowMs, STUCK_EVERY_MS)) return;
   memory.stuckCheckedAtMs = nowMs;
   const isStuck = oldest !== undefined && nowMs - oldest.createdAt.getTime() >= STUCK_AFTER_MS;
-  const message = `The transaction with nonce ${oldest?.nonce} has not been mined for minutes.`;
+  const message = `The transaction with ${slotWord(id.network)} ${oldest?.slot} has not been mined for minutes.`;
   await alarms.stuckSend.set(alarmSubject(id), isStuck ? message : undefined);
 }
 

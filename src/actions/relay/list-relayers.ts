@@ -2,7 +2,7 @@ import { unlessUnavailable } from '../../chains/chain-errors.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
-import { countOpenSends, lastNonce } from '../../store/chain/sends.ts';
+import { countOpenSends, lastSlot } from '../../store/chain/sends.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
 import { findFormerRelayers } from './former-relayers.ts';
@@ -13,7 +13,7 @@ export interface RelayerState {
   readonly address: string;
   /** In the smallest unit; undefined if the chain cannot be asked. */
   readonly balance: bigint | undefined;
-  readonly nextNonce: number | undefined;
+  readonly nextSlot: number | undefined;
   /** Transactions that are stored and not yet mined at final depth. */
   readonly inFlight: number;
   /** True if a node holds the relayer's lease. */
@@ -39,16 +39,16 @@ export async function listRelayers(deps: { chains: Chains; db: Database; clock: 
   return Promise.all(
     asks.map(async ({ chain, id, isFormer }) => {
       const { signer: address } = id;
-      const [balance, mined, last, inFlight, leases] = await Promise.all([
+      const [balance, used, last, inFlight, leases] = await Promise.all([
         chain && unlessUnavailable(chain.reader.balance(address)),
-        chain && unlessUnavailable(chain.sender.minedNonce(address)),
-        lastNonce(deps.db.sql, id),
+        chain && unlessUnavailable(chain.sender.usedSlots(address)),
+        lastSlot(deps.db.sql, id),
         countOpenSends(deps.db.sql, id),
         listLeases(deps.db.sql),
       ]);
-      const nextNonce = last === undefined ? mined : Math.max(mined ?? 0, last + 1);
+      const nextSlot = last === undefined ? used : Math.max(used ?? 0, last + 1);
       const isLed = isHeld(leases, relayLeaseName(id), unshifted(deps.clock).nowMs());
-      return { network: id.network, address, balance, nextNonce, inFlight, isLed, isFormer };
+      return { network: id.network, address, balance, nextSlot, inFlight, isLed, isFormer };
     }),
   );
 }

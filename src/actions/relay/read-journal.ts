@@ -1,42 +1,42 @@
 import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { Block } from '../../chains/chain-reader.ts';
-import { isOutside, type JournalNonces, NONCE_REACH, placeNonce, withFinal } from '../../domain/nonce.ts';
-import type { ReportedNonce } from '../../domain/quorum.ts';
+import type { ReportedSlots } from '../../domain/quorum.ts';
+import { isOutside, type JournalSlots, placeSlots, SLOT_REACH, withFinal } from '../../domain/slots.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
-import { lastFinalNonce, lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
-import { askNonce } from '../evidence.ts';
+import { lastFinalSlot, lastSlot, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
+import { askUsedSlots } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { alarmSubject } from './check-relayer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * The stored sends that are not mined, and the next nonce. A nonce that was final and is not mined any more was removed by a deep
- * reorg. It is reopened, because its bytes are still valid and all later nonces wait for it.
+ * The stored sends that are not mined, and the next slot. If a final send is not mined any more, a deep reorg has removed it. It is
+ * reopened, because its bytes are still valid and all later slots wait for it.
  */
 export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block): Promise<Journal> {
   const { id, lease, alarms } = relayer;
   const { sql } = deps.db;
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const reported = await askNonce(relayer.chain.reader, id.signer);
-  const [last, lastFinal] = await Promise.all([lastNonce(sql, id), lastFinalNonce(sql, id)]);
-  const placed = placeNonce(await confirmed(deps, relayer, { reported, nonces: { last, lastFinal }, head }), {
+  const reported = await askUsedSlots(relayer.chain.reader, id.signer);
+  const [last, lastFinal] = await Promise.all([lastSlot(sql, id), lastFinalSlot(sql, id)]);
+  const placed = placeSlots(await confirmed(deps, relayer, { reported, slots: { last, lastFinal }, head }), {
     last,
     lastFinal,
   });
   if (placed === undefined) {
     throw new ChainUnavailableError(id.network, `too few endpoints say how many transactions ${id.signer} has sent`);
   }
-  const { mined, reopenFrom, mayTake } = placed;
-  const range = { from: mined, to: mined + NONCE_REACH };
+  const { used, reopenFrom, mayTake } = placed;
+  const range = { from: used, to: used + SLOT_REACH };
   if (reopenFrom !== undefined) {
     const reopened = await commandOfLeader(deps, lease, (tx) => reopenSends(tx, id, range));
     const message = 'sends that were final are not mined any more: sending them again';
-    if (reopened > 0) deps.log.warn({ ...id, minedNonce: mined, reopened }, message);
+    if (reopened > 0) deps.log.warn({ ...id, usedSlots: used, reopened }, message);
   }
   const dispute = `One endpoint says that ${reported.soleCount} transactions are mined, more than were ever signed, and no second endpoint confirms it. Nothing new is sent.`;
-  await alarms.nonces.set(alarmSubject(id), mayTake ? undefined : dispute);
-  const [open, taken = -1] = await Promise.all([listOpenSends(sql, id, range), lastNonce(sql, id, range.to)]);
-  return { open, minedNonce: mined, nextNonce: Math.max(mined, taken + 1), mayTake };
+  await alarms.counts.set(alarmSubject(id), mayTake ? undefined : dispute);
+  const [open, taken = -1] = await Promise.all([listOpenSends(sql, id, range), lastSlot(sql, id, range.to)]);
+  return { open, usedSlots: used, nextSlot: Math.max(used, taken + 1), mayTake };
 }
 
 /**
@@ -45,15 +45,15 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
 async function confirmed(
   { db }: RelayDeps,
   { chain, id }: Relayer,
-  { reported, nonces, head }: { reported: ReportedNonce; nonces: JournalNonces; head: Block },
-): Promise<ReportedNonce> {
-  if (!reported.isAlone || !isOutside(reported, nonces)) return reported;
+  { reported, slots, head }: { reported: ReportedSlots; slots: JournalSlots; head: Block },
+): Promise<ReportedSlots> {
+  if (!reported.isAlone || !isOutside(reported, slots)) return reported;
   const cursor = (await findCursors(db.sql)).find(({ network }) => network === id.network);
   const depth = chain.network.finality?.depth ?? 1;
   const final = cursor?.finalNumber ?? Math.max(0, head.number - depth + 1);
   for (const witness of chain.reader.witnesses()) {
     try {
-      return withFinal(reported, await witness.minedNonce(id.signer, final));
+      return withFinal(reported, await witness.usedSlots(id.signer, final));
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error;
     }

@@ -1,14 +1,14 @@
 import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
+import { checkBudgets } from './budgets.ts';
 import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
 import { dutyOf } from './duty.ts';
-import { checkBudgets } from './gas-budgets.ts';
 import { maintainSends } from './maintain-sends.ts';
 import { readJournal } from './read-journal.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 
-/** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
+/** Slots are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;
 /**
  * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
@@ -23,7 +23,7 @@ const MAX_CHAIN_AHEAD_MS = 60_000;
  * One round of one signer: tends the transactions in flight, then sends the due items.
  *
  * The process may die between any two lines. Before the commit of the journal nothing has left, and the items are still due. After
- * it the bytes are stored under their nonce, and the next holder of the lease broadcasts them even if they were broadcast before:
+ * it the bytes are stored under their slot, and the next holder of the lease broadcasts them even if they were broadcast before:
  * the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher reads the outcome from the
  * chain.
  */
@@ -37,7 +37,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   const limits = limitsOf(deps, id.network);
   const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
   // The price matters only while an item waits for it.
-  if (!hasDue) await relayer.alarms.gasPrice.set(alarmSubject(id), undefined);
+  if (!hasDue) await relayer.alarms.price.set(alarmSubject(id), undefined);
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);
@@ -48,14 +48,14 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
   await maintainSends(deps, relayer, journal);
-  const inFlight = journal.nextNonce - journal.minedNonce;
+  const inFlight = journal.nextSlot - journal.usedSlots;
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
   if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
   const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
   return sendDue(deps, relayer, {
     duty,
-    nextNonce: journal.nextNonce,
+    nextSlot: journal.nextSlot,
     inFlight,
     places: { room, isolatedRoom: MAX_ISOLATED_IN_FLIGHT - isolatedInFlight, isIsolatedUnderWay: isolatedInFlight > 0 },
     chainTimeMs: Math.min(head.timestampS * 1000, nowMs + MAX_CHAIN_AHEAD_MS),

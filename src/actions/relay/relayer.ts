@@ -18,21 +18,21 @@ export interface RelayDeps extends LeaseDeps, RowKeyDeps {
 export interface RelaySettings {
   /** A relayer's balance below this raises an alert. */
   minBalance?(network: string): bigint | undefined;
-  /** The highest fee per unit of gas. */
+  /** The highest price of a unit of execution. */
   feeCap?(network: string): bigint | undefined;
-  /** The maximum gas for all transactions of one item. */
-  gasPerItem?(network: string): bigint | undefined;
-  /** The maximum gas for the items of one payer within an hour. */
-  gasPerPayerHour?(network: string): bigint | undefined;
-  /** The maximum cost of gas on a network within an hour. */
-  gasCostPerHour?(network: string): bigint | undefined;
+  /** The most units of execution for all transactions of one item. */
+  workPerItem?(network: string): bigint | undefined;
+  /** The most units of execution for the items of one payer within an hour. */
+  workPerPayerHour?(network: string): bigint | undefined;
+  /** The highest cost of transactions on a network within an hour. */
+  costPerHour?(network: string): bigint | undefined;
 }
 
 /** After this many failures on the chain an item is not sent again, and waits for its deadline. */
 const MAX_FAILURES = 3;
 
 export function limitsOf({ settings }: { readonly settings: RelaySettings }, network: string): SendLimits {
-  return { failures: MAX_FAILURES, gas: settings.gasPerItem?.(network) };
+  return { failures: MAX_FAILURES, work: settings.workPerItem?.(network) };
 }
 
 export interface RelayMeters {
@@ -59,19 +59,19 @@ export interface RelayAlarms {
   readonly lowBalance: Alarms;
   readonly stuckSend: Alarms;
   readonly outOfFunds: Alarms;
-  readonly gasPrice: Alarms;
-  readonly gasBudget: Alarms;
+  readonly price: Alarms;
+  readonly budget: Alarms;
   /** The alert for an endpoint that contradicts the journal. */
-  readonly nonces: Alarms;
+  readonly counts: Alarms;
 }
 
 /** State that may be lost: then some bytes are broadcast once more, and a batch waits a moment longer or shorter. */
 export interface RelayMemory {
-  /** The time of this process's last broadcast by nonce. */
+  /** The time of this process's last broadcast by slot. */
   readonly broadcastAtMs: Map<number, number>;
-  /** Nonces whose transactions the chain refused as underpriced. */
+  /** Slots whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
-  /** The time of the signer's last refusal to sign again, by nonce. */
+  /** The time of the signer's last refusal to sign again, by slot. */
   readonly refusedAtMs: Map<number, number>;
   /** The time of the last check for mined transactions. */
   checkedAtMs: number;
@@ -107,7 +107,7 @@ export interface Rest {
 /** Items accepted on any node wake the relayer. This poll of the database finds items whose wake-up was lost. */
 export const IDLE: Rest = { ms: 250, canBeWoken: true };
 
-/** The name of the lease whose holder is the only writer of this signer's nonces. */
+/** The name of the lease whose holder is the only writer of this signer's slots. */
 export function relayLeaseName({ network, signer }: SenderId): string {
   return `relay ${network} ${signer}`;
 }
@@ -120,12 +120,12 @@ export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): nu
 }
 
 export interface Journal {
-  /** The open sends from the mined nonce on, within `NONCE_REACH`. */
+  /** The open sends that are not mined, within `SLOT_REACH`. */
   readonly open: readonly OpenSend[];
-  /** All nonces below this one are mined. */
-  readonly minedNonce: number;
-  /** The first nonce within reach that is neither mined nor taken. */
-  readonly nextNonce: number;
-  /** False while it is unknown which nonce is free: open sends are tended, and no new one is made. */
+  /** The number of used slots: all below it. */
+  readonly usedSlots: number;
+  /** The first slot within reach that is neither used nor taken. */
+  readonly nextSlot: number;
+  /** False while it is unknown which slot is free: open sends are tended, and no new one is made. */
   readonly mayTake: boolean;
 }

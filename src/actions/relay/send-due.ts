@@ -1,8 +1,9 @@
 import { amountText } from '../../chains/amount-text.ts';
 import { ChainUnavailableError, SenderShortError } from '../../chains/chain-errors.ts';
-import type { Fees } from '../../chains/sender.ts';
+import type { Bid } from '../../chains/sender.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { SIGNER_REFUSED } from '../../domain/item.ts';
+import type { Offer } from '../../domain/offer.ts';
 import { chooseBatches, intoBatches, type Places, SEND_MARGIN_MS } from '../../domain/send-plan.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
@@ -14,8 +15,8 @@ import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
+import { affordableOffer, readBudgets, withinBudgets } from './budgets.ts';
 import type { Duty } from './duty.ts';
-import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
@@ -34,7 +35,7 @@ const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
 export interface Opening {
   readonly duty: Duty;
-  readonly nextNonce: number;
+  readonly nextSlot: number;
   readonly places: Places;
   readonly inFlight: number;
   readonly chainTimeMs: number;
@@ -56,15 +57,15 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   }
   memory.gatheringSinceMs = undefined;
 
-  const [fees, budgets] = await Promise.all([affordableFees(deps, relayer), readBudgets(deps, relayer)]);
-  if (fees === undefined || budgets.isSpent) return WAIT;
+  const [offer, budgets] = await Promise.all([affordableOffer(deps, relayer), readBudgets(deps, relayer)]);
+  if (offer === undefined || budgets.isSpent) return WAIT;
   const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) =>
     chain.sender.maxBatchItems(itemOf(item)),
   );
   const { places } = opening;
   const chosen = chooseBatches(batches, budgets.isIsolatedSpent ? { ...places, isolatedRoom: 0 } : places);
   try {
-    await sendBatches(deps, relayer, { batches: chosen, fees, nextNonce: opening.nextNonce });
+    await sendBatches(deps, relayer, { batches: chosen, offer, nextSlot: opening.nextSlot });
   } catch (error) {
     if (!(error instanceof SenderShortError)) throw error;
     await reportOutOfFunds(relayer);
@@ -89,35 +90,33 @@ function readDue(deps: RelayDeps, { id }: Relayer, { duty, chainTimeMs }: Openin
   });
 }
 
-/** Sends batches in the order of their nonces. While one is signed and sent, the next one is simulated. */
+/** Sends batches in the order of their slots. While one is signed and sent, the next one is simulated. */
 async function sendBatches(
   deps: RelayDeps,
   relayer: Relayer,
-  { batches, fees, nextNonce }: { batches: readonly (readonly DueItem[])[]; fees: Fees; nextNonce: number },
+  { batches, offer, nextSlot }: { batches: readonly (readonly DueItem[])[]; offer: Offer; nextSlot: number },
 ): Promise<void> {
   const ahead = (batch: readonly DueItem[] = []) => {
-    const simulation = simulated(deps, relayer, batch, fees);
+    const simulation = simulated(deps, relayer, batch, offer);
     // An error is handled when the batch has its turn; without this it would be an unhandled rejection before.
     simulation.catch(() => {});
     return simulation;
   };
   const { tracing } = deps.world;
-  let nonce = nextNonce;
+  let slot = nextSlot;
   let simulation = ahead(batches[0]);
   for (let index = 0; index < batches.length; index += 1) {
     const items = await simulation;
     simulation = ahead(batches[index + 1]);
-    const batch = { items, nonce, fees };
-    nonce += await (tracing === undefined
+    const batch = { items, slot, offer };
+    slot += await (tracing === undefined
       ? sendBatch(deps, relayer, batch)
       : tracedBatch(tracing, deps, relayer, batch));
   }
 }
 
-interface BatchToSend {
+interface BatchToSend extends Bid {
   readonly items: readonly DueItem[];
-  readonly nonce: number;
-  readonly fees: Fees;
 }
 
 /** A root of its own, because a transaction belongs to many payments: it has a link to the trace of each. */
@@ -126,7 +125,7 @@ function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch:
   const attributes = {
     'till.network': relayer.id.network,
     'till.relayer': relayer.id.signer,
-    'till.nonce': batch.nonce,
+    'till.slot': batch.slot,
     'till.items': batch.items.length,
   };
   const payments = batch.items.map(({ subject }) => subject).filter((subject) => subject.startsWith('pay_'));
@@ -135,22 +134,22 @@ function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch:
   );
 }
 
-/** Returns the number of nonces taken: one, or the number of parts into which the batch had to be split. */
-async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<number> {
+/** Returns the number of slots taken: one, or the number of parts into which the batch had to be split. */
+async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, slot, offer }: BatchToSend): Promise<number> {
   const { chain, signer, id } = relayer;
   if (items.length === 0) return 0;
   deps.world.crashPoint?.('relay.simulated');
-  const signed = await unlessRefused(chain.sender.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
-  if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, nonce, fees }, signed);
-  // A crash here loses only a signature: no nonce is taken, and the items are still due.
+  const signed = await unlessRefused(chain.sender.signBatch(signer, items.map(signedItemOf), { slot, offer }));
+  if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, slot, offer }, signed);
+  // A crash here loses only a signature: no slot is taken, and the items are still due.
   deps.world.crashPoint?.('relay.signed');
-  const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
+  const isStored = await store(deps, relayer, items, { ...signed, slot, offer });
   if (!isStored) return 0;
   // A crash here leaves stored bytes that were never broadcast. The next holder of the lease broadcasts them.
   deps.world.crashPoint?.('relay.stored');
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
-  await broadcastStored(deps, relayer, { nonce, hash: signed.hash, isRepeated: false });
+  await broadcastStored(deps, relayer, { slot, hash: signed.hash, isRepeated: false });
   return 1;
 }
 
@@ -158,15 +157,15 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
 async function sendParts(
   deps: RelayDeps,
   relayer: Relayer,
-  { items, nonce, fees }: BatchToSend,
+  { items, slot, offer }: BatchToSend,
   { reason }: SignerRefusedError,
 ): Promise<number> {
   const [only, ...more] = items;
   if (only === undefined) return 0;
   if (more.length > 0) {
     const middle = Math.ceil(items.length / 2);
-    const first = await sendBatch(deps, relayer, { items: items.slice(0, middle), nonce, fees });
-    return first + (await sendBatch(deps, relayer, { items: items.slice(middle), nonce: nonce + first, fees }));
+    const first = await sendBatch(deps, relayer, { items: items.slice(0, middle), slot, offer });
+    return first + (await sendBatch(deps, relayer, { items: items.slice(middle), slot: slot + first, offer }));
   }
   const { subject, key, asset, amount, recipient, attempts } = only;
   await alertSignerRefused(
@@ -184,7 +183,7 @@ async function sendParts(
 /** Another signer, or a refusal of ours, took one of the items first. */
 class ItemsTakenError extends Error {}
 
-/** Stores nonce, bytes and items in one transaction. Returns false if one of the items is no longer due. */
+/** Stores slot, bytes and items in one transaction. Returns false if one of the items is no longer due. */
 async function store(
   deps: RelayDeps,
   { id, lease }: Relayer,
@@ -214,10 +213,10 @@ async function simulated(
   deps: RelayDeps,
   relayer: Relayer,
   batch: readonly DueItem[],
-  fees: Fees,
+  offer: Offer,
 ): Promise<readonly DueItem[]> {
   if (batch.length === 0) return [];
-  const reasons = await certainRefusals(deps, relayer, batch, fees);
+  const reasons = await certainRefusals(deps, relayer, batch, offer);
   const refused = batch.flatMap((item, index) => {
     const refusal = reasons[index];
     if (refusal === undefined) return [];
@@ -240,13 +239,13 @@ async function certainRefusals(
   deps: RelayDeps,
   relayer: Relayer,
   batch: readonly DueItem[],
-  fees: Fees,
+  offer: Offer,
 ): Promise<readonly (string | undefined)[]> {
-  const reasons = await refusals(deps, relayer, batch, { fees, isDoubted: false }).catch(unlessShort);
+  const reasons = await refusals(deps, relayer, batch, { offer, isDoubted: false }).catch(unlessShort);
   if (reasons?.some((reason, index) => reason !== undefined && (batch[index]?.attempts ?? 0) > 0) === false) {
     return reasons;
   }
-  const doubted = await refusals(deps, relayer, batch, { fees, isDoubted: true });
+  const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true });
   return batch.map(({ attempts }, index) =>
     reasons === undefined || (reasons[index] !== undefined && attempts > 0) ? doubted[index] : reasons[index],
   );
@@ -257,7 +256,7 @@ function unlessShort(error: unknown): undefined {
 }
 
 interface Trial {
-  readonly fees: Fees;
+  readonly offer: Offer;
   readonly isDoubted: boolean;
 }
 
@@ -276,8 +275,8 @@ async function refusals(
     return batch.map(() => 'unknown');
   }
   try {
-    const { fees, isDoubted } = trial;
-    const as = { from: relayer.signer.address, fees };
+    const { offer, isDoubted } = trial;
+    const as = { from: relayer.signer.address, offer };
     const outcomes = await relayer.chain.sender.simulate(batch.map(signedItemOf), { as, isDoubted });
     return batch.map((_, index) => {
       const outcome = outcomes[index];

@@ -7,7 +7,7 @@ import {
 } from '../../store/chain/chain-events.ts';
 import { releaseItems } from '../../store/chain/due-items.ts';
 import { findItemsOfEvents, type StoredItem } from '../../store/chain/items.ts';
-import { noncesOf } from '../../store/chain/sends.ts';
+import { slotsOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
 import { isItsOwnFault } from '../each-isolated.ts';
@@ -16,10 +16,10 @@ import { settleOutgoing } from '../outgoing/settle/settle-outgoing.ts';
 import { NO_TRANSFER } from '../own-transfer.ts';
 import { settleSwept } from './deposits/settle-swept.ts';
 import { judgePayments } from './judge-payments.ts';
-import { nonceOnChain } from './nonce-on-chain.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
+import { slotOnChain } from './slot-on-chain.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
@@ -101,8 +101,8 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
   // Read before the events are applied. The events must keep their order, because the first one pays.
-  const [nonces, payments] = await Promise.all([
-    readNonces(deps, watcher, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
+  const [slots, payments] = await Promise.all([
+    readSlots(deps, watcher, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
     findPayments(deps.db.sql, [...new Set(paymentIds)]),
   ]);
   const statuses = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.status]] : [])));
@@ -115,7 +115,7 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
           lease: watcher.lease,
           event,
           item,
-          nonce: nonces.get(event.transactionHash) ?? null,
+          slot: slots.get(event.transactionHash) ?? null,
           status: statuses.get(item.subject),
         });
       }),
@@ -123,21 +123,21 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   );
 }
 
-/** The nonces of our own transactions are stored. Those of payers in coin and of strangers are read from the chain. */
-async function readNonces(
+/** The slots of our own transactions are stored. Those of payers in coin and of strangers are read from the chain. */
+async function readSlots(
   deps: WatchDeps,
   { chain }: Watcher,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, number | null>> {
-  const own = await noncesOf(deps.db.sql, [...hashes]);
+  const own = await slotsOf(deps.db.sql, [...hashes]);
   const others = hashes.filter((hash) => !own.has(hash));
-  const found = await Promise.all(others.map(async (hash) => [hash, await nonceOnChain(chain.reader, hash)] as const));
+  const found = await Promise.all(others.map(async (hash) => [hash, await slotOnChain(chain.reader, hash)] as const));
   return new Map<string, number | null>([...own, ...found]);
 }
 
 /**
  * A refusal does not end the item: it is due again when its transaction is final, and is retried until its deadline. The exception
- * is a nonce that was used elsewhere, if the chain confirms it.
+ * is an authorization that was used elsewhere, if the chain confirms it.
  */
 async function decideRefused(
   deps: WatchDeps,

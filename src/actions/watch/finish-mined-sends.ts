@@ -1,6 +1,7 @@
 import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { ChainEvent, Witness } from '../../chains/chain-reader.ts';
-import type { ReportedNonce } from '../../domain/quorum.ts';
+import { slotWord } from '../../domain/addresses/families.ts';
+import type { ReportedSlots } from '../../domain/quorum.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import { countPayerFailures } from '../../store/chain/payer-failures.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import {
-  askNonce,
+  askUsedSlots,
   describeStatements,
   NO_RECEIPT,
   type ReceiptAnswer,
@@ -40,13 +41,13 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const open = await listSendsToFinish(deps.db.sql, network);
   if (open.length === 0) return;
   const signers = [...new Set(open.map(({ signer }) => signer))];
-  const nonces = new Map(
-    await Promise.all(signers.map(async (signer) => [signer, await askNonce(chain.reader, signer)] as const)),
+  const slots = new Map(
+    await Promise.all(signers.map(async (signer) => [signer, await askUsedSlots(chain.reader, signer)] as const)),
   );
-  // The nonce of one endpoint suffices to read the receipts, because two endpoints must then show the same receipt.
-  const passed = open.filter(({ signer, nonce }) => nonce < (nonces.get(signer)?.highest ?? 0));
+  // The count of one endpoint suffices to read the receipts, because two endpoints must then show the same receipt.
+  const passed = open.filter(({ signer, slot }) => slot < (slots.get(signer)?.highest ?? 0));
   const finished = await Promise.all(
-    passed.map((send) => finishedVersion(watcher, send, { view, reported: nonces.get(send.signer) })),
+    passed.map((send) => finishedVersion(watcher, send, { view, reported: slots.get(send.signer) })),
   );
   const sends = await withoutUnread(
     deps,
@@ -80,8 +81,8 @@ async function withoutUnread<T extends FinishedSend>(
 ): Promise<T[]> {
   const checked = await Promise.all(
     sends.map(async (send) => {
-      const { hash, signer, nonce } = send;
-      if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, nonce)).length === 0) return send;
+      const { hash, signer, slot } = send;
+      if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, slot)).length === 0) return send;
       const events = (await Promise.all(chain.reader.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, events.map(storedEvent), at));
@@ -107,34 +108,34 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
 }
 
 /**
- * The version that was mined, or none if another transaction used the nonce. Undefined while it is not final, or while the
+ * The version that was mined, or none if another transaction used the slot. Undefined while it is not final, or while the
  * endpoints do not agree, because the cost of the transaction is booked and its unpaid items are sent again.
  */
 async function finishedVersion(
-  { chain, memory }: Watcher,
-  { signer, nonce, hashes }: SendToFinish,
-  { view, reported }: { readonly view: View; readonly reported: ReportedNonce | undefined },
+  { chain, network, memory }: Watcher,
+  { signer, slot, hashes }: SendToFinish,
+  { view, reported }: { readonly view: View; readonly reported: ReportedSlots | undefined },
 ): Promise<(FinishedSend & SpentGas) | undefined> {
   const found = await Promise.all(hashes.map((hash) => reportedReceipt(chain.reader, hash)));
   const values = found.map(({ finding }) =>
     finding.is === 'agreed' || finding.is === 'alone' ? finding.value : undefined,
   );
-  const key = `${signer} ${nonce}`;
+  const key = `${signer} ${slot}`;
   const index = values.findIndex((value) => value !== undefined && value !== NO_RECEIPT);
   const receipt = values[index];
   const hash = hashes[index];
   if (receipt !== undefined && receipt !== NO_RECEIPT && hash !== undefined) {
     memory.foreign.delete(key);
-    const { block, gasSpent, coinSpent } = receipt;
+    const { block, workSpent, coinSpent } = receipt;
     if (block.number > view.finalNumber) return undefined;
-    return { signer, nonce, hash, hashes, gasSpent, coinSpent, block: block.number };
+    return { signer, slot, hash, hashes, workSpent, coinSpent, block: block.number };
   }
   const isGone =
     values.every((value) => value === NO_RECEIPT) &&
-    nonce < (reported?.atLeast ?? (reported?.isAlone ? reported.soleCount : 0) ?? 0);
+    slot < (reported?.atLeast ?? (reported?.isAlone ? reported.soleCount : 0) ?? 0);
   if (!isGone) {
     const dispute = found.find((each) => isDisputed(each, view));
-    if (dispute !== undefined) memory.disputes.set('sends', disputeText(nonce, dispute));
+    if (dispute !== undefined) memory.disputes.set('sends', disputeText(network, slot, dispute));
     return undefined;
   }
   // An endpoint may lag behind, so a foreign transaction counts only after all blocks read so far are final.
@@ -142,7 +143,7 @@ async function finishedVersion(
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;
   memory.foreign.delete(key);
-  return { signer, nonce, hash: null, hashes, gasSpent: 0n, coinSpent: 0n, block: view.finalNumber };
+  return { signer, slot, hash: null, hashes, workSpent: 0n, coinSpent: 0n, block: view.finalNumber };
 }
 
 /** Near the head a contradiction proves nothing: an endpoint may be one block behind. */
@@ -153,11 +154,11 @@ function isDisputed({ finding, statements }: Reported<ReceiptAnswer>, { finalNum
   );
 }
 
-function disputeText(nonce: number, { statements }: Reported<ReceiptAnswer>): string {
+function disputeText(network: string, slot: number, { statements }: Reported<ReceiptAnswer>): string {
   const answers = describeStatements(statements, (each) =>
     each === NO_RECEIPT
       ? 'that it has no receipt'
       : `that block ${each.block.number} has it, at a cost of ${each.coinSpent}`,
   );
-  return `The transaction with nonce ${nonce}: ${answers}.`;
+  return `The transaction with ${slotWord(network)} ${slot}: ${answers}.`;
 }

@@ -22,15 +22,15 @@ export interface PaidInput {
   readonly lease: Lease;
   readonly event: StoredEvent;
   readonly item: StoredItem;
-  /** The nonce of the mined transaction; null if it could not be read. */
-  readonly nonce: number | null;
+  /** The slot of the mined transaction; null if it could not be read. */
+  readonly slot: number | null;
   /** The status of the payment at the last read. */
   readonly status: PaymentStatus | undefined;
 }
 
 /** Applies a payment that has arrived at final depth. Returns a problem if the event is not credible. */
 export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
-  const { network, lease, event, item, nonce, status } = input;
+  const { network, lease, event, item, slot, status } = input;
   const differing = differences(event.fields, item);
   if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
   if (status === undefined) return { problem: 'its payment does not exist' };
@@ -58,7 +58,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   }
   const outcome = await deps.movePayment({
     ...move,
-    event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce } },
+    event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce: slot } },
     items: { ended: [{ key, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });
@@ -113,10 +113,10 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
 }
 
 /** The payment now shows the transaction that finally paid it, because the previous one left the chain. */
-async function noteTransaction(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
+async function noteTransaction(tx: Tx, { network, event, item, slot }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };
-  const transaction = { hash: transactionHash, nonce };
+  const transaction = { hash: transactionHash, nonce: slot };
   if (!item.isHeld) await moveSettlement(tx, { paymentId: item.subject, transactionHash });
   await notePayments(tx, [item.subject], { type: 'payment.reorged', actor: 'watcher', evidence, transaction }, at);
 }

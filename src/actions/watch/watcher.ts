@@ -65,7 +65,7 @@ export interface WatchMemory {
   judgedAtMs: number;
   checkedAtMs: number;
   formerMaintainedAtMs: number;
-  /** Nonces that a transaction of somebody else has used, each with the height up to which the chain had been read. */
+  /** Slots that a transaction of somebody else has used, each with the height up to which the chain had been read. */
   readonly foreign: Map<string, number>;
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
   heights: Heights;

@@ -13,6 +13,7 @@ import { SenderShortError } from '../chain-errors.ts';
 import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
+import { offerOf } from './offer.ts';
 import { sampleItem } from './sample-item.fixture.ts';
 
 interface Request {
@@ -23,7 +24,7 @@ interface Request {
 
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 const relayer = createLocalSigner(SANDBOX_KEYS.relayer);
-const fees = { max: 5_000_000_000n, tip: 1_000_000n };
+const offer = offerOf({ max: 5_000_000_000n, tip: 1_000_000n });
 
 /** Nodes of real networks refuse a call like this, before any code runs. */
 const SHORT = { code: -32_000, message: 'insufficient funds for gas * price + value' };
@@ -78,8 +79,8 @@ describe('the simulation of a batch', () => {
   });
 
   it('has the sender, the fees, the gas and the data of the transaction', async () => {
-    assert.deepEqual(await chain.sender.simulate([item], { as: { from: relayer.address, fees } }), [{ is: 'paid' }]);
-    const { bytes } = await chain.sender.signBatch(relayer, [item], { nonce: 0, fees });
+    assert.deepEqual(await chain.sender.simulate([item], { as: { from: relayer.address, offer } }), [{ is: 'paid' }]);
+    const { bytes } = await chain.sender.signBatch(relayer, [item], { slot: 0, offer });
     const { to, data, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(bytes as Hex);
     const [call] = calls;
     assert.equal(call?.from, relayer.address);
@@ -97,7 +98,7 @@ describe('the simulation of a batch', () => {
     for (const message of [SHORT.message, ...ALSO_SHORT]) {
       failure = { ...SHORT, message };
       await assert.rejects(
-        chain.sender.simulate([item], { as: { from: relayer.address, fees } }),
+        chain.sender.simulate([item], { as: { from: relayer.address, offer } }),
         (error) => error instanceof SenderShortError,
         message,
       );
@@ -106,7 +107,7 @@ describe('the simulation of a batch', () => {
 
   it('does not take the words of a contract for a sender without coin', async () => {
     failure = { code: 3, message: 'execution reverted: insufficient funds' };
-    const outcomes = await chain.sender.simulate([item], { as: { from: relayer.address, fees } });
+    const outcomes = await chain.sender.simulate([item], { as: { from: relayer.address, offer } });
     assert.deepEqual(outcomes, [{ is: 'refused', reason: 'unknown' }]);
   });
 

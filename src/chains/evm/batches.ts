@@ -2,7 +2,7 @@ import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } 
 import { type AuthorizedMethod, type Item, isAuthorized, ownPayment, type SignedItem } from '../../domain/item.ts';
 import { SenderShortError } from '../chain-errors.ts';
 import type { RefusalReason } from '../refusal-reason.ts';
-import type { ItemOutcome, Sending, SignedTransaction, Simulation, Slot } from '../sender.ts';
+import type { Bid, ItemOutcome, Sending, SignedTransaction, Simulation } from '../sender.ts';
 import type { Signable } from '../signable.ts';
 import type { Signer } from '../signer.ts';
 import { isShort } from './broadcast.ts';
@@ -31,6 +31,7 @@ import { askingOnly, type EvmContext } from './evm-context.ts';
 import { authorizationOf, collectorItem, depositTerms } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
+import { feesOf } from './offer.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 
@@ -148,7 +149,8 @@ const SENDER_SHORT = Symbol('the sender is short');
 /** The fields that make a simulated call indistinguishable from the transaction for contracts. */
 function sentAs(as: Sending | undefined): Partial<EthCall> {
   if (as === undefined) return {};
-  const { from, fees } = as;
+  const { from, offer } = as;
+  const fees = feesOf(offer);
   return { from, maxFeePerGas: toQuantity(fees.max), maxPriorityFeePerGas: toQuantity(fees.tip) };
 }
 
@@ -156,15 +158,15 @@ export async function signBatch(
   context: EvmContext,
   signer: Signer,
   batch: readonly SignedItem[],
-  slot: Slot,
+  bid: Bid,
 ): Promise<SignedTransaction> {
   const own = ownPayment(batch);
   if (own !== undefined) {
     if (own.payer !== signer.address) throw new TypeError('native coin is sent by its payer');
     const call = { to: own.collector as Hex, data: coinData(own), value: own.amount, gas: BigInt(COIN_GAS) };
-    return sign(context, signer, slot, { ...call, items: [own] });
+    return sign(context, signer, bid, { ...call, items: [own] });
   }
-  return sign(context, signer, slot, { ...prepare(context, batch), items: batch.map(({ item }) => item) });
+  return sign(context, signer, bid, { ...prepare(context, batch), items: batch.map(({ item }) => item) });
 }
 
 /** Enough gas for a recipient contract that runs code when it is paid. */
@@ -188,8 +190,8 @@ function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number):
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
 
 /** Signs a transfer of zero from the signer to itself. */
-export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {
-  return sign(context, signer, slot, { to: signer.address as Hex, gas: NOTHING_GAS });
+export async function signNothing(context: EvmContext, signer: Signer, bid: Bid): Promise<SignedTransaction> {
+  return sign(context, signer, bid, { to: signer.address as Hex, gas: NOTHING_GAS });
 }
 
 const NOTHING_GAS = 21_000n;
@@ -268,9 +270,10 @@ interface Call {
 export async function sign(
   context: EvmContext,
   signer: Signer,
-  { nonce, fees }: Slot,
+  { slot: nonce, offer }: Bid,
   { to, data = '0x', value = 0n, gas: ownGas, items = [] }: Call,
 ): Promise<SignedTransaction> {
+  const fees = feesOf(offer);
   const gas = ownGas + (await dataGas(context, to, data));
   const transaction: TransactionSerializableEIP1559 = {
     type: 'eip1559',
@@ -301,7 +304,7 @@ export async function sign(
   };
   const { r, s, yParity } = await signer.sign(keccak256(serializeTransaction(transaction), 'bytes'), content);
   const bytes = serializeTransaction(transaction, { r: toWord(r), s: toWord(s), yParity });
-  return { hash: keccak256(bytes), bytes, gasLimit: gas };
+  return { hash: keccak256(bytes), bytes, cost: gas * fees.max };
 }
 
 const toWord = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;

@@ -75,11 +75,11 @@ export function ownTransactionsCall<T>(
 
 /** The block, the success and the gas cost of a transaction. */
 export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events' | 'from'> {
-  const gasSpent = readQuantity(receipt.gasUsed);
+  const workSpent = readQuantity(receipt.gasUsed);
   // Rollups also charge for data on the layer below, in a separate field of the receipt.
   const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
-  const coinSpent = gasSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
-  return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, gasSpent, coinSpent };
+  const coinSpent = workSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
+  return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, workSpent, coinSpent };
 }
 
 function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState | undefined }> {

@@ -21,11 +21,11 @@ const ERROR_TEXTS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   ],
   [
     /nonce too low|nonce is too low|oldnonce|old nonce|nonce_too_low|lower than the current nonce|nonce.*already been used/,
-    'nonce_too_low',
+    'slot_used',
   ],
   [
     /nonce too high|nonce is too high|nonce gap|noncegap|gapped|nonce.*(distant|far) (in the|in) future|nonce_too_high/,
-    'nonce_too_high',
+    'slot_early',
   ],
   [
     /underpriced|could not replace|replacement|fee too low|feetoolow|less than block base fee|below.*base fee|too low for the next block|max fee.*(low|less)|gas price.*(low|less|below)|tip.*(low|below|less)/,

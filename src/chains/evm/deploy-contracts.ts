@@ -11,6 +11,7 @@ import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from './deposits.ts';
 import { readRevert } from './eth-call.ts';
 import { createEvmContext, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
+import { offerOf } from './offer.ts';
 import { createRpc } from './rpc.ts';
 import { type Hex, readNumber, readQuantity } from './rpc-values.ts';
 import { hasCodeCall } from './token-calls.ts';
@@ -99,7 +100,7 @@ async function send(context: EvmContext, signer: Signer, { initCode }: Contract)
   if (gas === 0n)
     throw new DeploymentError(`${signer.address} cannot deploy it: the coins it has may not pay for the gas.`);
   const transaction = { to: CREATE2_DEPLOYER, data, gas: (gas * 5n) / 4n };
-  const { hash, bytes } = await sign(context, signer, { nonce, fees }, transaction);
+  const { hash, bytes } = await sign(context, signer, { slot: nonce, offer: offerOf(fees) }, transaction);
   const outcome = await rpc.call(broadcastCall(bytes));
   if (outcome === 'accepted' || outcome === 'known') return hash as Hex;
   throw new DeploymentError(

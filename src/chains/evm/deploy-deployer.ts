@@ -9,6 +9,7 @@ import { DeploymentError } from './deployment-error.ts';
 import type { EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import type { RpcCall } from './json-rpc.ts';
+import { offerOf } from './offer.ts';
 import { type Hex, readNumber, readQuantity } from './rpc-values.ts';
 import { hasCodeCall } from './token-calls.ts';
 import { waitUntilMined } from './wait-until-mined.ts';
@@ -51,7 +52,7 @@ function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
 
 function refuseUnlessTaken(network: string, outcome: BroadcastOutcome | 'refused'): void {
   if (outcome === 'accepted' || outcome === 'known') return;
-  if (outcome === 'nonce_too_low') throw spent(network);
+  if (outcome === 'slot_used') throw spent(network);
   if (outcome === 'underpriced') {
     throw new DeploymentError(
       `The CREATE2 deployer pays 100 gwei for gas, and ${network} asks for more at this moment: try again later.`,
@@ -80,7 +81,7 @@ async function fund(context: EvmContext, relayer: Signer): Promise<void> {
   ]);
   if (balance >= COST) return;
   const transfer = { to: SENDER, value: COST - balance, gas: TRANSFER_GAS } as const;
-  const { hash, bytes } = await sign(context, relayer, { nonce, fees }, transfer);
+  const { hash, bytes } = await sign(context, relayer, { slot: nonce, offer: offerOf(fees) }, transfer);
   const outcome = await rpc.call(broadcastCall(bytes));
   if (outcome !== 'accepted' && outcome !== 'known') {
     throw new DeploymentError(

@@ -16,6 +16,7 @@ import type { Network } from '../network.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
+import { feesOf, offerOf } from './offer.ts';
 import { sampleItem } from './sample-item.fixture.ts';
 import type { Transport } from './transport.ts';
 import { separatorOf } from './typed-data.ts';
@@ -80,7 +81,7 @@ describe('an EVM chain', () => {
     const bytes = await account.signTransaction({
       type: 'eip1559',
       chainId: 31337,
-      nonce: await chain.sender.minedNonce(account.address),
+      nonce: await chain.sender.usedSlots(account.address),
       gas: 500_000n,
       maxFeePerGas: 20_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
@@ -91,8 +92,8 @@ describe('an EVM chain', () => {
   }
 
   async function relay(batch: readonly SignedItem[]): Promise<string> {
-    const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-    const { bytes, hash } = await chain.sender.signBatch(relayer, batch, slot);
+    const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+    const { bytes, hash } = await chain.sender.signBatch(relayer, batch, bid);
     assert.equal(await chain.sender.broadcast(bytes), 'accepted');
     await evm.mine();
     return hash;
@@ -306,22 +307,26 @@ describe('an EVM chain', () => {
   });
 
   it('derives the outcome of a broadcast from the client’s message', async () => {
-    const nonce = await chain.sender.minedNonce(relayer.address);
-    const fees = await chain.sender.suggestFees();
-    const { bytes, hash } = await chain.sender.signNothing(relayer, { nonce, fees });
+    const slot = await chain.sender.usedSlots(relayer.address);
+    const offer = await chain.sender.suggestOffer();
+    const fees = feesOf(offer);
+    const { bytes, hash } = await chain.sender.signNothing(relayer, { slot, offer });
     assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
     assert.equal(await chain.sender.broadcast(bytes), 'accepted');
     assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'pending' });
     assert.equal(await chain.sender.broadcast(bytes), 'known');
-    const cheaper = await chain.sender.signNothing(relayer, { nonce, fees: { max: fees.max, tip: fees.tip - 1n } });
+    const cheaper = await chain.sender.signNothing(relayer, { slot, offer: offerOf({ ...fees, tip: fees.tip - 1n }) });
     assert.equal(await chain.sender.broadcast(cheaper.bytes), 'underpriced');
     await evm.mine();
     assert.equal((await chain.sender.findTransaction(hash)).is, 'mined');
-    const late = await chain.sender.signNothing(relayer, { nonce, fees: { max: fees.max * 2n, tip: fees.tip * 2n } });
-    assert.equal(await chain.sender.broadcast(late.bytes), 'nonce_too_low');
+    const late = await chain.sender.signNothing(relayer, {
+      slot,
+      offer: offerOf({ max: fees.max * 2n, tip: fees.tip * 2n }),
+    });
+    assert.equal(await chain.sender.broadcast(late.bytes), 'slot_used');
     const poor = createLocalSigner(generatePrivateKey());
     assert.equal(
-      await chain.sender.broadcast((await chain.sender.signNothing(poor, { nonce: 0, fees })).bytes),
+      await chain.sender.broadcast((await chain.sender.signNothing(poor, { slot: 0, offer })).bytes),
       'short_balance',
     );
   });
@@ -386,12 +391,13 @@ describe('an EVM chain', () => {
   });
 
   it('suggests fees that a block takes, and none beyond reason', async () => {
-    const fees = await chain.sender.suggestFees();
+    const fees = feesOf(await chain.sender.suggestOffer());
     assert.ok(fees.tip > 0n && fees.max > fees.tip);
     rewrite = (text) => text.replaceAll(/"0x[0-9a-f]{6,16}"(?=,|\])/g, `"0x${'f'.repeat(30)}"`);
-    const absurd = await chain.sender.suggestFees().finally(() => {
+    const answer = await chain.sender.suggestOffer().finally(() => {
       rewrite = (text) => text;
     });
+    const absurd = feesOf(answer);
     assert.ok(absurd.max > fees.max && absurd.max < 10n ** 14n && absurd.tip < 10n ** 13n);
   });
 
@@ -408,11 +414,11 @@ describe('an EVM chain', () => {
       },
     };
     const broken = createEvmChain({ world: systemWorld, network, endpoints: [afterwards] });
-    const slot = async () => ({
-      nonce: await chain.sender.minedNonce(relayer.address),
-      fees: await chain.sender.suggestFees(),
+    const bid = async () => ({
+      slot: await chain.sender.usedSlots(relayer.address),
+      offer: await chain.sender.suggestOffer(),
     });
-    const first = await chain.sender.signNothing(relayer, await slot());
+    const first = await chain.sender.signNothing(relayer, await bid());
     await assert.rejects(broken.sender.broadcast(first.bytes), ChainUnavailableError);
     assert.deepEqual(await chain.sender.findTransaction(first.hash), { is: 'pending' });
     await evm.mine();
@@ -420,7 +426,7 @@ describe('an EVM chain', () => {
 
     failures = 1;
     const flaky = createEvmChain({ world: systemWorld, network, endpoints: [afterwards] });
-    const second = await chain.sender.signNothing(relayer, await slot());
+    const second = await chain.sender.signNothing(relayer, await bid());
     assert.equal(await flaky.sender.broadcast(second.bytes), 'known');
     await evm.mine();
     flaky.close();

@@ -19,7 +19,8 @@ import { suggestFees } from './fees.ts';
 import { createTransferReaders, findCoinTransfer, listCoinTransfers } from './incoming.ts';
 import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
-import { raiseFees } from './raise-fees.ts';
+import { offerOf, priceText } from './offer.ts';
+import { raiseOffer } from './raise-fees.ts';
 import { createRpc } from './rpc.ts';
 import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
@@ -108,11 +109,12 @@ export function createEvmChain(input: EvmChainInput): Chain {
     signItem: (signer, item) =>
       signItem(signer, item, { terms: context.termsOf(item.asset), chainId, commitment: commitmentOf(item) }),
     maxBatchItems,
-    minedNonce: (signer) => rpc.call(nonceCall(signer)),
-    suggestFees: () => suggestFees(context),
-    raiseFees,
-    signBatch: (signer, batch, slot) => signBatch(context, signer, batch, slot),
-    signNothing: (signer, slot) => signNothing(context, signer, slot),
+    usedSlots: (signer) => rpc.call(nonceCall(signer)),
+    suggestOffer: async () => offerOf(await suggestFees(context)),
+    raiseOffer,
+    priceText,
+    signBatch: (signer, batch, bid) => signBatch(context, signer, batch, bid),
+    signNothing: (signer, bid) => signNothing(context, signer, bid),
     broadcast: async (bytes, how) => (how?.isRepeated ? broadcastToAll(rpc, bytes) : rpc.call(broadcastCall(bytes))),
     findTransaction: (hash) => findTransaction(context, hash),
   };

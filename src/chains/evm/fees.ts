@@ -1,8 +1,8 @@
 import { unlessUnavailable } from '../chain-errors.ts';
-import type { Fees } from '../sender.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
+import type { Fees } from './offer.ts';
 import { readFields, readQuantity, toQuantity } from './rpc-values.ts';
 
 const RECENT_BLOCKS = 5;

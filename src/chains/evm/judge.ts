@@ -9,6 +9,7 @@ import { suggestFees } from './fees.ts';
 import { depositAddressOf } from './item-terms.ts';
 import type { RpcError } from './json-rpc.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
+import { offerOf } from './offer.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
 import { functionCall, uint } from './words.ts';
@@ -86,7 +87,7 @@ async function simulated(
   signed: SignedItem,
   { sender, balance }: { readonly sender: string | undefined; readonly balance: bigint },
 ): Promise<Verdict> {
-  const as = sender === undefined ? undefined : { from: sender, fees: await suggestFees(context) };
+  const as = sender === undefined ? undefined : { from: sender, offer: offerOf(await suggestFees(context)) };
   const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
     // A sender without coin is the operator's problem, not the payer's. The item is simulated again before it is sent.
     if (error instanceof SenderShortError) return simulate(context, [signed]);

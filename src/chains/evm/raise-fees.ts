@@ -1,9 +1,18 @@
-import type { Fees } from '../sender.ts';
+import type { Offer } from '../../domain/offer.ts';
+import { type Fees, feesOf, offerOf } from './offer.ts';
 
 /** Nodes replace a transaction only if the new one pays at least a tenth more. An eighth more is accepted everywhere. */
 const MIN_RAISE_DIVISOR = 8n;
 /** If a transaction offers this many times the price and is not mined, then its price is not the problem. */
 const POINTLESS_MULTIPLE = 4n;
+
+export function raiseOffer(
+  offer: Offer,
+  { current, cap }: { readonly current: Offer; readonly cap: bigint | undefined },
+) {
+  const raised = raiseFees(feesOf(offer), { price: feesOf(current), cap });
+  return raised && offerOf(raised);
+}
 
 /**
  * The next offer. Undefined above the operator's cap, or far above the price. Then the best version is only sent again, and is

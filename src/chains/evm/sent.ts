@@ -29,7 +29,7 @@ export async function listSent(
   });
 }
 
-type Origin = Pick<SentTransaction, 'hash' | 'from' | 'nonce'>;
+type Origin = Pick<SentTransaction, 'hash' | 'from' | 'slot'>;
 
 function originCall(hash: string): RpcCall<Origin | null> {
   return {
@@ -45,5 +45,5 @@ function originCall(hash: string): RpcCall<Origin | null> {
 }
 
 function readOrigin({ hash, from, nonce }: Record<string, unknown>): Origin {
-  return { hash: readHash(hash), from: checksumAddress(readData(from)), nonce: readNumber(nonce) };
+  return { hash: readHash(hash), from: checksumAddress(readData(from)), slot: readNumber(nonce) };
 }

@@ -5,7 +5,7 @@ import { hashOfText, type Transaction } from './transactions.ts';
 
 export interface Receipt {
   readonly isReverted: boolean;
-  readonly gasSpent: bigint;
+  readonly workSpent: bigint;
   /** The gas cost that the sender paid. */
   readonly coinSpent: bigint;
   readonly logs: readonly Log[];

@@ -163,7 +163,7 @@ function execute(
   state.set(keys.nonce(from), BigInt(nonce) + 1n);
   const receipt = run(ledger, transaction, settings);
   const coin = keys.balance(COIN, from);
-  const coinSpent = receipt.gasSpent * price;
+  const coinSpent = receipt.workSpent * price;
   state.set(coin, state.get(coin) - coinSpent);
   return { ...receipt, coinSpent };
 }
@@ -171,8 +171,8 @@ function execute(
 type Outcome = Omit<Receipt, 'coinSpent'>;
 
 function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings: Core['settings']): Outcome {
-  const reverted: Outcome = { isReverted: true, gasSpent: gasLimit, logs: [] };
-  if (payload.kind === 'nothing') return { isReverted: false, gasSpent: NOTHING_GAS, logs: [] };
+  const reverted: Outcome = { isReverted: true, workSpent: gasLimit, logs: [] };
+  if (payload.kind === 'nothing') return { isReverted: false, workSpent: NOTHING_GAS, logs: [] };
   if (payload.kind === 'batch' && settings.revertingBatches > 0) {
     settings.revertingBatches -= 1;
     return reverted;
@@ -180,19 +180,19 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
   try {
     if (payload.kind === 'act') {
       const logs = ledger.state.attempt(() => payload.act(ledger));
-      return { isReverted: false, gasSpent: gasLimit, logs };
+      return { isReverted: false, workSpent: gasLimit, logs };
     }
     const own = ownPayment(payload.batch);
     if (own !== undefined) {
       if (own.payer !== from) throw new Refusal('unknown');
       const logs = ledger.state.attempt(() => [payCoin(ledger, own, own.amount)]);
-      return { isReverted: false, gasSpent: gasLimit, logs };
+      return { isReverted: false, workSpent: gasLimit, logs };
     }
     const isSweep = isByDeposit(checkBatch(payload.batch).item.method);
     const { outcomes, logs } = isSweep ? sweep(ledger, payload.batch) : collect(ledger, payload.batch);
     const burnt = outcomes.some((outcome) => outcome.is === 'refused' && outcome.reason === 'out_of_gas');
-    const gasSpent = burnt ? gasLimit : BATCH_GAS + BigInt(outcomes.length) * ITEM_GAS;
-    return { isReverted: false, gasSpent: gasSpent < gasLimit ? gasSpent : gasLimit, logs };
+    const workSpent = burnt ? gasLimit : BATCH_GAS + BigInt(outcomes.length) * ITEM_GAS;
+    return { isReverted: false, workSpent: workSpent < gasLimit ? workSpent : gasLimit, logs };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return reverted;

@@ -7,10 +7,11 @@ import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
-import { raiseFees } from '../evm/raise-fees.ts';
+import { feesOf, offerOf, priceText } from '../evm/offer.ts';
+import { raiseOffer } from '../evm/raise-fees.ts';
 import type { Holding, PayerSide, Survey, SurveyAsk, Verdict } from '../payer-side.ts';
 import type { RefusalReason } from '../refusal-reason.ts';
-import type { BroadcastOutcome, ItemOutcome, Sender, SignedTransaction, Slot, TransactionState } from '../sender.ts';
+import type { Bid, BroadcastOutcome, ItemOutcome, Sender, SignedTransaction, TransactionState } from '../sender.ts';
 import type { Signer } from '../signer.ts';
 import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
@@ -60,10 +61,11 @@ function createPort(core: Core): Chain {
     return core.ledger(history.fork(atBlock), block.timestampS);
   }
 
-  const sign = async (signer: Signer, payload: Draft['payload'], slot: Slot): Promise<SignedTransaction> => {
+  const sign = async (signer: Signer, payload: Draft['payload'], { slot, offer }: Bid): Promise<SignedTransaction> => {
     const gasLimit = gasLimitOf(payload);
-    const draft = { network: network.chainId, from: signer.address, ...slot, gasLimit, payload };
-    return { ...(await signDraft(draft, signer)), gasLimit };
+    const fees = feesOf(offer);
+    const draft = { network: network.chainId, from: signer.address, nonce: slot, fees, gasLimit, payload };
+    return { ...(await signDraft(draft, signer)), cost: gasLimit * fees.max };
   };
 
   const reader: ChainReader = {
@@ -176,15 +178,16 @@ function createPort(core: Core): Chain {
       }),
     signItem: rules.signItem,
     maxBatchItems,
-    minedNonce: (signer) => ask('minedNonce', () => Number(history.state.get(keys.nonce(signer)))),
-    suggestFees: () =>
-      ask('suggestFees', () => {
+    usedSlots: (signer) => ask('usedSlots', () => Number(history.state.get(keys.nonce(signer)))),
+    suggestOffer: () =>
+      ask('suggestOffer', () => {
         const { base, tip } = reportedFees(core.testimonies, market);
-        return { max: base * 2n + tip, tip };
+        return offerOf({ max: base * 2n + tip, tip });
       }),
-    raiseFees,
-    signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
-    signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
+    raiseOffer,
+    priceText,
+    signBatch: async (signer, batch, bid) => sign(signer, { kind: 'batch', batch }, bid),
+    signNothing: (signer, bid) => sign(signer, { kind: 'nothing' }, bid),
     broadcast: (bytes, how) =>
       ask('broadcast', () => {
         const asked = [speaker(), ...(how?.isRepeated ? core.testimonies : [])];
@@ -195,13 +198,13 @@ function createPort(core: Core): Chain {
         const block = blocks.holding(hash);
         const receipt = block?.receipts.get(hash);
         if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
-        const { isReverted, gasSpent, coinSpent } = receipt;
+        const { isReverted, workSpent, coinSpent } = receipt;
         const cost = coinSpent + speaker().addsToCosts;
         return {
           is: 'mined',
           block: { number: block.number, hash: block.hash },
           isReverted,
-          gasSpent,
+          workSpent,
           coinSpent: cost,
         };
       }),
@@ -350,7 +353,9 @@ function sentIn({ number, hash: blockHash, entries, receipts }: MinedBlock): Sen
   return entries.flatMap((entry) => {
     if ('decree' in entry) return [];
     const { hash, from, nonce } = entry.transaction;
-    return [{ hash, from, nonce, block: { number, hash: blockHash }, coinSpent: receipts.get(hash)?.coinSpent ?? 0n }];
+    return [
+      { hash, from, slot: nonce, block: { number, hash: blockHash }, coinSpent: receipts.get(hash)?.coinSpent ?? 0n },
+    ];
   });
 }
 

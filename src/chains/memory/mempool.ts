@@ -35,8 +35,8 @@ export function createMempool(accounts: Accounts): Mempool {
     const { from, nonce, hash } = transaction;
     const other = waiting.get(slotOf(transaction));
     if (other?.hash === hash) return 'known';
-    if (nonce < accounts.nonceOf(from)) return 'nonce_too_low';
-    if (isStrict && nonce > nextNonce(from)) return 'nonce_too_high';
+    if (nonce < accounts.nonceOf(from)) return 'slot_used';
+    if (isStrict && nonce > nextNonce(from)) return 'slot_early';
     if (other !== undefined && !outbids(transaction, other)) return 'underpriced';
     if (accounts.coinOf(from) < costOf(transaction)) return 'short_balance';
     waiting.set(slotOf(transaction), transaction);

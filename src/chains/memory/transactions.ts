@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { SignedItem } from '../../domain/item.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
-import type { Fees } from '../sender.ts';
+import type { Fees } from '../evm/offer.ts';
 import type { Signer } from '../signer.ts';
 import type { Ledger, Log } from './ledger.ts';
 

@@ -65,8 +65,8 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         const isUsed = history.fork(Math.min(atBlock, blocks.head().number)).get(keys.used(item, commitment)) !== 0n;
         return isUsed && !testimony.deniesUse;
       }),
-    minedNonce: (account, atBlock) =>
-      ask('minedNonce', () => {
+    usedSlots: (account, atBlock) =>
+      ask('usedSlots', () => {
         if ((atBlock ?? 0) > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         const state = atBlock === undefined ? history.state : history.fork(Math.min(atBlock, blocks.head().number));
         return Math.max(0, Number(state.get(keys.nonce(account))) + testimony.addsToNonces);
@@ -88,10 +88,10 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         }
         const events = eventsIn(block.number).filter(({ transactionHash }) => transactionHash === hash);
         const id = idOf(block);
-        const { isReverted, gasSpent, coinSpent } = block.receipts.get(hash) ?? FORGED;
+        const { isReverted, workSpent, coinSpent } = block.receipts.get(hash) ?? FORGED;
         const from = transactionIn(block, hash)?.from.toLowerCase() ?? FORGED.from;
         const moved = events.map((event) => ({ ...event, block: id }));
-        return { block: id, isReverted, from, gasSpent, coinSpent: coinSpent + testimony.addsToCosts, events: moved };
+        return { block: id, isReverted, from, workSpent, coinSpent: coinSpent + testimony.addsToCosts, events: moved };
       }),
     transfers: (hash) =>
       ask('findTransaction', () => {
@@ -145,7 +145,7 @@ interface IncomingAsk {
 }
 
 /** The receipt of a made-up transaction. */
-const FORGED = { isReverted: false, from: `0x${'f0'.repeat(20)}`, gasSpent: 0n, coinSpent: 0n };
+const FORGED = { isReverted: false, from: `0x${'f0'.repeat(20)}`, workSpent: 0n, coinSpent: 0n };
 
 function transactionIn({ entries }: MinedBlock, hash: string): Transaction | undefined {
   return entries

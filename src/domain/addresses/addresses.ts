@@ -14,6 +14,10 @@ export interface Addresses {
   readonly ignoresCase: boolean;
   /** True if an address is the same account on every network of the family, so that a list may name it without a network. */
   readonly spansNetworks: boolean;
+  /** The family's word for the place of a transaction among those of its account. */
+  readonly slotWord: string;
+  /** Its word for the units of execution that a transaction uses. */
+  readonly workWord: string;
   /** The second part of a CAIP-2 id. */
   parseReference(text: string): Parsed<string>;
   /** The canonical spelling of an address, as it is stored and shown. Refuses the all-zero address. */

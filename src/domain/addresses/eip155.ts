@@ -9,6 +9,8 @@ export const EIP155: Addresses = {
   tokenKind: 'erc20',
   ignoresCase: true,
   spansNetworks: true,
+  slotWord: 'nonce',
+  workWord: 'gas',
   parseReference,
   parse,
   hasForm: (text) => ADDRESS.test(text),

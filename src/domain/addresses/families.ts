@@ -52,6 +52,16 @@ export function isSameAddress(network: string, one: string, other: string): bool
   return addressKey(network, one) === addressKey(network, other);
 }
 
+/** The word for the place of a transaction among those of its account, in messages to people. */
+export function slotWord(network: string): string {
+  return familyOf(network)?.slotWord ?? 'number';
+}
+
+/** The word for the units of execution that transactions use, in messages to people. */
+export function workWord(network: string): string {
+  return familyOf(network)?.workWord ?? 'units';
+}
+
 /** True if two CAIP-10 ids name the same account. */
 export function isSameAccount(one: string, other: string): boolean {
   return caipKey(one) === caipKey(other);

@@ -6,6 +6,8 @@ export const SOLANA: Addresses = {
   tokenKind: 'token',
   ignoresCase: false,
   spansNetworks: false,
+  slotWord: 'number',
+  workWord: 'compute units',
   parseReference,
   parse,
   hasForm: (text) => base58ByteLength(text) === 32,

@@ -10,7 +10,7 @@ export interface AttemptRow extends StoredItem {
   readonly retryAt: Date | null;
   readonly attempts: number;
   readonly failures: number;
-  readonly gasSpent: string;
+  readonly workSpent: string;
   /** Items of the payer are not sent before this time, because the payer's transfers failed on the chain. */
   readonly payerRetryAt: Date | null;
 }
@@ -28,7 +28,7 @@ export interface Page<Row> {
 export async function findAttempts(db: Reader, subjects: readonly string[], limit: number): Promise<Page<AttemptRow>> {
   const rows = await db<(AttemptRow & { total: number })[]>`
     select ${itemColumns(db)}, ended_at as "endedAt", end_reason as "endReason", refusal, retry_at as "retryAt", attempts,
-      failures, gas_spent as "gasSpent", (
+      failures, gas_spent as "workSpent", (
         select f.retry_at from payer_failures f
         where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer) as "payerRetryAt",
       count(*) over ()::int as total
@@ -43,17 +43,17 @@ export interface CarryingVersion {
   readonly key: ItemKey;
   readonly network: string;
   readonly signer: string;
-  readonly nonce: number;
+  readonly slot: number;
   /** The number of items in the transaction. */
   readonly company: number;
-  /** The number of the transaction among those with the same nonce, counted from 1. */
+  /** The number of the transaction among those with the same slot, counted from 1. */
   readonly version: number;
   readonly hash: string;
   readonly signedAt: Date;
   readonly broadcastAt: Date | null;
-  /** True if a transaction of the nonce is mined at final depth. */
+  /** True if a transaction of the slot is mined at final depth. */
   readonly isFinal: boolean;
-  /** The mined transaction. Null when a foreign transaction used the nonce. */
+  /** The mined transaction. Null when a foreign transaction used the slot. */
   readonly finalHash: string | null;
 }
 
@@ -63,20 +63,20 @@ export async function findCarryingVersions(
   keys: readonly ItemKey[],
   limit: number,
 ): Promise<CarryingVersion[]> {
-  const rows = await db<(Omit<CarryingVersion, 'nonce'> & { nonce: string })[]>`
-    select c.commitment as key, s.network, s.signer, s.nonce, v.hash, v.created_at as "signedAt",
+  const rows = await db<(Omit<CarryingVersion, 'slot'> & { slot: string })[]>`
+    select c.commitment as key, s.network, s.signer, s.slot, v.hash, v.created_at as "signedAt",
       v.broadcast_at as "broadcastAt", s.state = 'final' as "isFinal", s.final_hash as "finalHash",
-      (select count(*)::int from send_items o
-        where o.network = s.network and o.signer = s.signer and o.nonce = s.nonce) as company,
-      (select count(*)::int from send_versions o
-        where o.network = s.network and o.signer = s.signer and o.nonce = s.nonce
-          and (o.created_at, o.max_fee) <= (v.created_at, v.max_fee)) as version
-    from send_items c
-    join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
-    join send_versions v on v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
+      (select count(*)::int from relay_items o
+        where o.network = s.network and o.signer = s.signer and o.slot = s.slot) as company,
+      (select count(*)::int from relay_versions o
+        where o.network = s.network and o.signer = s.signer and o.slot = s.slot
+          and (o.created_at, o.price) <= (v.created_at, v.price)) as version
+    from relay_items c
+    join relay_sends s on s.network = c.network and s.signer = c.signer and s.slot = c.slot
+    join relay_versions v on v.network = s.network and v.signer = s.signer and v.slot = s.slot
     where c.commitment = any(${keys as ItemKey[]}::text[])
-    order by v.created_at desc, v.max_fee desc limit ${limit}`;
-  return rows.map((row) => ({ ...row, nonce: Number(row.nonce) }));
+    order by v.created_at desc, v.price desc limit ${limit}`;
+  return rows.map((row) => ({ ...row, slot: Number(row.slot) }));
 }
 
 /** An event of an item, on the chain or removed by a reorg. */

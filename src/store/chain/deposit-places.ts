@@ -210,8 +210,8 @@ export async function endSweepsBy(
     where i.network = ${network} and i.subject = s."paymentId" and i.asset = s.asset and i.state in ('due', 'sent')
       and (i.purpose = 'sweep' and i.payer = s.address or i.method in ('deposit-vrs', 'deposit-bytes'))
       and i.commitment in (
-        select si.commitment from send_versions v
-        join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce
+        select si.commitment from relay_versions v
+        join relay_items si on si.network = v.network and si.signer = v.signer and si.slot = v.slot
         where v.hash = s.transaction)`;
 }
 

@@ -35,8 +35,8 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
 export interface SendLimits {
   /** The number of failures of the item on the chain. */
   readonly failures: number;
-  /** The gas of the item's final transactions. Undefined for no limit. */
-  readonly gas: bigint | undefined;
+  /** The units of execution of the item's final transactions. Undefined for no limit. */
+  readonly work: bigint | undefined;
 }
 
 interface DueAsk extends Carrier {
@@ -55,14 +55,14 @@ function ready(
   { now, limits }: { readonly now: Date; readonly limits: SendLimits },
   isWanted: ReturnType<typeof isCarriedBy>,
 ) {
-  const gas = limits.gas === undefined ? db`true` : db`gas_spent < ${limits.gas.toString()}`;
+  const isCheap = limits.work === undefined ? db`true` : db`gas_spent < ${limits.work.toString()}`;
   return db`items left join lateral (
       select failed_at, retry_at as payer_retry_at from payer_failures f
       where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer
         and f.failed_at > ${countsSince(now)}
     ) failing on true
     where ${isWanted} and state = 'due' and (retry_at is null or retry_at <= ${now})
-      and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${gas}
+      and (payer_retry_at is null or payer_retry_at <= ${now}) and failures < ${limits.failures} and ${isCheap}
       and ${mayBeSent(db)}`;
 }
 
@@ -110,7 +110,7 @@ export function findDueItems(
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; isAnyDue: boolean }[]>`
     select
-      exists (select from sends
+      exists (select from relay_sends
         where network = ${ask.network} and signer = ${ask.signer} and state = 'open') as "hasOpen",
       exists (select from items where network = ${ask.network} and state = 'due') as "isAnyDue"`;
   const { hasOpen, isAnyDue } = one(rows);
@@ -314,7 +314,7 @@ function isInBlock(db: Reader) {
   return db`(
     exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')
     or i.method like 'deposit-%' and exists (
-      select from send_items s join send_versions v using (network, signer, nonce)
+      select from relay_items s join relay_versions v using (network, signer, slot)
       join chain_events e on e.network = v.network and e.transaction_hash = v.hash
       where s.commitment = i.commitment))`;
 }
@@ -356,7 +356,7 @@ export async function releaseItems(tx: Tx, keys: readonly ItemKey[]): Promise<vo
     update items i set state = 'due', retry_at = null
     where i.commitment = any(${keys as ItemKey[]}::text[]) and i.state = 'sent'
       and not exists (
-        select from send_items si join sends s on s.network = si.network and s.signer = si.signer and s.nonce = si.nonce
+        select from relay_items si join relay_sends s on s.network = si.network and s.signer = si.signer and s.slot = si.slot
         where si.commitment = i.commitment and s.state = 'open')
       and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
 }
@@ -365,7 +365,7 @@ export async function releaseItems(tx: Tx, keys: readonly ItemKey[]): Promise<vo
 export async function lockUnsentItem(tx: Tx, key: ItemKey): Promise<boolean> {
   const locked = await tx`select from items where commitment = ${key} and state = 'due' for update`;
   if (locked.length === 0) return false;
-  const sent = await tx`select from send_items where commitment = ${key} limit 1`;
+  const sent = await tx`select from relay_items where commitment = ${key} limit 1`;
   return sent.length === 0;
 }
 

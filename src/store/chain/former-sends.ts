@@ -12,28 +12,28 @@ export interface OpenSender extends SenderId {
 /** Every signer with open sends, whether or not it is configured. */
 export function listOpenSenders(db: Reader): Promise<OpenSender[]> {
   return db<OpenSender[]>`
-    select s.network, s.signer, count(distinct s.nonce)::int as sends, min(s.created_at) as since,
+    select s.network, s.signer, count(distinct s.slot)::int as sends, min(s.created_at) as since,
       count(distinct i.commitment) filter (where i.state = 'sent')::int as items
-    from sends s
-    left join send_items c on c.network = s.network and c.signer = s.signer and c.nonce = s.nonce
+    from relay_sends s
+    left join relay_items c on c.network = s.network and c.signer = s.signer and c.slot = s.slot
     left join items i on i.commitment = c.commitment
     where s.state = 'open'
     group by s.network, s.signer order by s.network, s.signer`;
 }
 
-/** The version with the highest fee of each open nonce of these signers. Signers take turns, the lowest nonces first. */
+/** The version with the highest fee of each open slot of these signers. Signers take turns, the lowest slots first. */
 export function listFormerVersions(
   db: Reader,
   { network, signers, limit }: { network: string; signers: readonly string[]; limit: number },
 ): Promise<{ hash: string }[]> {
   return db<{ hash: string }[]>`
-    select v.hash from sends s, lateral (
-      select hash from send_versions v
-      where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
-      order by v.max_fee desc, v.tip desc limit 1
+    select v.hash from relay_sends s, lateral (
+      select hash from relay_versions v
+      where v.network = s.network and v.signer = s.signer and v.slot = s.slot
+      order by v.price desc, v.created_at desc limit 1
     ) v
     where s.network = ${network} and s.signer = any(${signers as string[]}::text[]) and s.state = 'open'
-    order by row_number() over (partition by s.signer order by s.nonce), s.signer limit ${limit}`;
+    order by row_number() over (partition by s.signer order by s.slot), s.signer limit ${limit}`;
 }
 
 /**
@@ -56,6 +56,6 @@ export async function releaseStranded(
 
 /** The open sends that contain the item `i`. */
 function carrying(db: Reader) {
-  return db`select from send_items c join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
+  return db`select from relay_items c join relay_sends s on s.network = c.network and s.signer = c.signer and s.slot = c.slot
     where c.commitment = i.commitment and s.state = 'open'`;
 }

@@ -21,34 +21,34 @@ interface PageAsk<Place> {
 export interface SendPlace {
   readonly network: string;
   readonly signer: string;
-  readonly nonce: string;
+  readonly slot: string;
 }
 
-/** Signed transactions whose nonces are final since before that time. Their bytes were kept to be broadcast again. */
+/** Signed transactions whose slots are final since before that time. Their bytes were kept to be broadcast again. */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
-    from send_versions v join sends s using (network, signer, nonce)
+    from relay_versions v join relay_sends s using (network, signer, slot)
     where s.state = 'final' and s.created_at < ${before} and v.bytes <> ''`;
   return rows[0] ?? NOTHING;
 }
 
-/** Empties the bytes of one page of nonces. Hashes, fees and gas stay. */
+/** Empties the bytes of one page of slots. Hashes, offers and costs stay. */
 export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<SendPlace>) {
-  const { network, signer, nonce } = after ?? { network: '', signer: '', nonce: '-1' };
+  const { network, signer, slot } = after ?? { network: '', signer: '', slot: '-1' };
   const [row] = await tx<{ rows: number; read: number; last: SendPlace | null }[]>`
     with page as (
-      select network, signer, nonce, state, created_at from sends
-      where (network, signer, nonce) > (${network}, ${signer}, ${nonce}::bigint)
-      order by network, signer, nonce limit ${limit}
+      select network, signer, slot, state, created_at from relay_sends
+      where (network, signer, slot) > (${network}, ${signer}, ${slot}::bigint)
+      order by network, signer, slot limit ${limit}
     ), cleared as (
-      update send_versions v set bytes = '' from page p
-      where v.network = p.network and v.signer = p.signer and v.nonce = p.nonce
+      update relay_versions v set bytes = '' from page p
+      where v.network = p.network and v.signer = p.signer and v.slot = p.slot
         and p.state = 'final' and p.created_at < ${before} and v.bytes <> '' returning 1
     )
     select (select count(*)::int from cleared) as rows, (select count(*)::int from page) as read,
-      (select jsonb_build_object('network', network, 'signer', signer, 'nonce', nonce::text) from page
-        order by network desc, signer desc, nonce desc limit 1) as last`;
+      (select jsonb_build_object('network', network, 'signer', signer, 'slot', slot::text) from page
+        order by network desc, signer desc, slot desc limit 1) as last`;
   return pageOf(row, limit);
 }
 

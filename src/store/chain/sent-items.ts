@@ -19,8 +19,8 @@ export function findOldestSent(
   return db<SentItem[]>`
     select i.subject, i.asset, i.amount, sent.at as "sentAt"
     from items i, lateral (
-      select min(s.created_at) as at from send_items c
-      join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
+      select min(s.created_at) as at from relay_items c
+      join relay_sends s on s.network = c.network and s.signer = c.signer and s.slot = c.slot
       where c.commitment = i.commitment
     ) sent
     where i.network = ${network} and i.state = 'sent' and i.purpose = 'payment' and sent.at <= ${before}

@@ -29,7 +29,7 @@ export async function countAccountRest(
   const count = (found: ReturnType<Reader>) => db`(select count(*)::int from (${found} limit 100) found)`;
   const [row] = await db<AccountRest[]>`
     select
-      ${count(db`select from sends where network = ${network} and signer = ${address} and state = 'open'`)} as sends,
+      ${count(db`select from relay_sends where network = ${network} and signer = ${address} and state = 'open'`)} as sends,
       ${count(db`select from items
         where network = ${network} and recipient = ${address} and state in ('offered', 'due', 'sent')`)} as arriving,
       ${count(db`select from deposits d join items i on i.commitment = d.item

@@ -204,7 +204,7 @@ export async function findGasWithoutSend(db: Reader, network: string): Promise<s
   const rows = await db<{ hash: string }[]>`
     select distinct reference as hash from book_entries b
     where network = ${network} and kind = 'gas'
-      and not exists (select from send_versions v where v.hash = b.reference)`;
+      and not exists (select from relay_versions v where v.hash = b.reference)`;
   return rows.map(({ hash }) => hash);
 }
 

@@ -20,7 +20,7 @@ export async function findOpenNetworks(db: Reader, served: readonly string[]): P
   const rows = await db<OpenNetwork[]>`
     select c.network,
       exists (select from items i where i.network = c.network and i.state in ('offered', 'due', 'sent')) as "hasItems",
-      exists (select from sends s where s.network = c.network and s.state = 'open') as "hasSends",
+      exists (select from relay_sends s where s.network = c.network and s.state = 'open') as "hasSends",
       exists (select from outgoing o where o.network = c.network and o.state = 'sending') as "hasOutgoing",
       exists (select from refunds r where r.network = c.network and r.state in ('requested', 'awaiting_funds'))
         or exists (select from strays s where s.network = c.network and s.state = 'requested') as "hasRequests",

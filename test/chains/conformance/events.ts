@@ -76,12 +76,12 @@ export function describeEvents(onScene: OnScene): void {
       'reports the same events by each endpoint alone as by all together',
       onScene(async ({ chain, payable, relay, relayers: [relayer], placeOf, mine }) => {
         const { item, signed } = await payable('eip3009-vrs');
-        const nonce = await chain.sender.minedNonce(relayer.address);
+        const slot = await chain.sender.usedSlots(relayer.address);
         const hash = await relay([signed]);
         await mine();
         const found = await chain.sender.findTransaction(hash);
         assert.ok(found.is === 'mined');
-        const { gasSpent, coinSpent } = found;
+        const { workSpent, coinSpent } = found;
         const [block, head] = [await placeOf(hash), await chain.reader.head()];
         const events = await chain.reader.events(block.number, block.number);
         const witnesses = chain.reader.witnesses();
@@ -97,13 +97,13 @@ export function describeEvents(onScene: OnScene): void {
             block,
             isReverted: false,
             from: relayer.address.toLowerCase(),
-            gasSpent,
+            workSpent,
             coinSpent,
             events,
           });
-          assert.equal(await witness.minedNonce(relayer.address), nonce + 1);
-          assert.equal(await witness.minedNonce(relayer.address, block.number), nonce + 1);
-          assert.equal(await witness.minedNonce(relayer.address, block.number - 1), nonce);
+          assert.equal(await witness.usedSlots(relayer.address), slot + 1);
+          assert.equal(await witness.usedSlots(relayer.address, block.number), slot + 1);
+          assert.equal(await witness.usedSlots(relayer.address, block.number - 1), slot);
           assert.equal(await witness.receipt(`0x${'ab'.repeat(32)}`), undefined);
           assert.deepEqual(await witness.events(block.number, block.number), events);
           assert.equal(await witness.isUsed(item, signed.commitment, block.number), true);
@@ -121,8 +121,8 @@ export function describeEvents(onScene: OnScene): void {
       onScene(async ({ chain, payable, relayers: [relayer], mine, reorg, holding }) => {
         const { item, signed } = await payable('eip3009-bytes');
         await mine();
-        const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], slot);
+        const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], bid);
         await chain.sender.broadcast(bytes);
         await mine();
         await mine();
@@ -139,7 +139,7 @@ export function describeEvents(onScene: OnScene): void {
         }
         assert.deepEqual(await chain.reader.events(before.number - 1, before.number), []);
         assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot);
         assert.equal(await chain.reader.isUsed(item, signed.commitment), false);
         assert.equal(await holding(item.payer, item.asset), item.amount);
 

@@ -130,27 +130,27 @@ export function describeOwnAccounts(onScene: OnScene): void {
     );
 
     it(
-      'show the transactions they sent, with nonce and gas',
+      'show the transactions they sent, with slot and cost',
       onScene(async ({ chain, relayers, payable, relay, placeOf, mine, newAccount }) => {
         const [own, other] = relayers;
-        const nonce = await chain.sender.minedNonce(own.address);
+        const slot = await chain.sender.usedSlots(own.address);
         const before = await chain.reader.balance(own.address);
         const hash = await relay([(await payable('eip3009-vrs')).signed], own);
         const coinSpent = before - (await chain.reader.balance(own.address));
         const block = await placeOf(hash);
-        const sent = { hash, from: own.address, nonce, block, coinSpent };
+        const sent = { hash, from: own.address, slot, block, coinSpent };
         assert.deepEqual(await chain.reader.sentTransaction(hash), sent);
         assert.deepEqual(await chain.reader.sentTransactions([newAccount(), own.address], block.number), [sent]);
         assert.deepEqual(await chain.reader.sentTransactions([other.address], block.number), []);
         assert.deepEqual(await chain.reader.sentTransactions([own.address], block.number - 1), []);
 
-        // Only the use of a nonce, without an event.
-        const slot = { nonce: nonce + 1, fees: await chain.sender.suggestFees() };
-        const nothing = await chain.sender.signNothing(own, slot);
+        // Only the use of a slot, without an event.
+        const bid = { slot: slot + 1, offer: await chain.sender.suggestOffer() };
+        const nothing = await chain.sender.signNothing(own, bid);
         await chain.sender.broadcast(nothing.bytes);
         assert.equal(await chain.reader.sentTransaction(nothing.hash), undefined);
         await mine();
-        assert.equal((await chain.reader.sentTransaction(nothing.hash))?.nonce, nonce + 1);
+        assert.equal((await chain.reader.sentTransaction(nothing.hash))?.slot, slot + 1);
 
         assert.equal(await chain.reader.sentTransaction(`0x${'ab'.repeat(32)}`), undefined);
         await assert.rejects(chain.reader.sentTransactions([own.address], block.number + 1_000), ChainUnavailableError);

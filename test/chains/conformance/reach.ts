@@ -9,8 +9,8 @@ export function describeReach(onScene: OnScene): void {
       'never says no: every question is left open',
       onScene(async ({ chain, assets, payable, relayers: [relayer], setReachable, newAccount }) => {
         const { item, signed } = await payable('eip3009-vrs');
-        const slot = { nonce: await chain.sender.minedNonce(relayer.address), fees: await chain.sender.suggestFees() };
-        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], slot);
+        const bid = { slot: await chain.sender.usedSlots(relayer.address), offer: await chain.sender.suggestOffer() };
+        const { hash, bytes } = await chain.sender.signBatch(relayer, [signed], bid);
         const head = await chain.reader.head();
         const recipient = newAccount();
         const questions: Record<string, () => Promise<unknown>> = {
@@ -24,10 +24,10 @@ export function describeReach(onScene: OnScene): void {
           judge: () => chain.payerSide.judge(item, signed.signature),
           simulate: () => chain.sender.simulate([signed]),
           isUsed: () => chain.reader.isUsed(item, signed.commitment),
-          minedNonce: () => chain.sender.minedNonce(relayer.address),
+          usedSlots: () => chain.sender.usedSlots(relayer.address),
           balance: () => chain.reader.balance(relayer.address),
           holding: () => chain.reader.holding(relayer.address, assets.native, head.number),
-          suggestFees: () => chain.sender.suggestFees(),
+          suggestOffer: () => chain.sender.suggestOffer(),
           broadcast: () => chain.sender.broadcast(bytes),
           findTransaction: () => chain.sender.findTransaction(hash),
           head: () => chain.reader.head(),

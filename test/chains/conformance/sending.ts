@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
-import type { Fees } from '../../../src/chains/sender.ts';
+import type { Chain } from '../../../src/chains/chain.ts';
+import type { Bid } from '../../../src/chains/sender.ts';
 import type { Signer } from '../../../src/chains/signer.ts';
 import type { SignedItem } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
@@ -9,8 +10,12 @@ import { signerFromKey } from '../signer.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
-/** An eighth more, the fee increase of a replacement. */
-const raised = ({ max, tip }: Fees): Fees => ({ max: (max * 9n) / 8n + 1n, tip: (tip * 9n) / 8n + 1n });
+/** The same slot, with the offer of a replacement. */
+function raised({ sender }: Chain, bid: Bid): Bid {
+  const offer = sender.raiseOffer(bid.offer, { current: bid.offer, cap: undefined });
+  assert.ok(offer);
+  return { ...bid, offer };
+}
 
 export function describeSending(onScene: OnScene): void {
   describe('carrying batches out', () => {
@@ -23,7 +28,7 @@ export function describeSending(onScene: OnScene): void {
           const feesBefore = await holding(feeAccount, first.item.asset);
           const hash = await relay([first.signed, second.signed]);
           const found = await chain.sender.findTransaction(hash);
-          assert.equal(found.is === 'mined' && !found.isReverted && found.gasSpent > 0n, true);
+          assert.equal(found.is === 'mined' && !found.isReverted && found.workSpent > 0n, true);
           assert.equal(await holding(first.item.recipient, first.item.asset), 990n);
           assert.equal(await holding(second.item.recipient, first.item.asset), 493n);
           assert.equal(await holding(feeAccount, first.item.asset), feesBefore + 17n);
@@ -151,10 +156,10 @@ export function describeSending(onScene: OnScene): void {
         const first = await payable('eip3009-vrs');
         const otherAsset = await payable('eip3009-bytes');
         const otherFees = await payable('eip3009-vrs', { feeAccount: newAccount() });
-        const slot = await nextSlot(chain, relayer);
+        const bid = await nextBid(chain, relayer);
         for (const other of [otherAsset, otherFees]) {
           const batch = [first.signed, other.signed];
-          await assert.rejects(async () => chain.sender.signBatch(relayer, batch, slot), TypeError);
+          await assert.rejects(async () => chain.sender.signBatch(relayer, batch, bid), TypeError);
           await assert.rejects(async () => chain.sender.simulate(batch), TypeError);
         }
       }),
@@ -210,58 +215,58 @@ export function describeSending(onScene: OnScene): void {
       'are known only after they were broadcast, and then wait for a block',
       onScene(async ({ chain, payable, relayers: [relayer], mine }) => {
         const { signed } = await payable('eip3009-vrs');
-        const slot = await nextSlot(chain, relayer);
-        const { hash, bytes, gasLimit } = await chain.sender.signBatch(relayer, [signed], slot);
-        assert.ok(gasLimit > 21_000n);
+        const bid = await nextBid(chain, relayer);
+        const { hash, bytes, cost } = await chain.sender.signBatch(relayer, [signed], bid);
+        assert.ok(cost > 0n);
         assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'unknown' });
         assert.equal(await chain.sender.broadcast(bytes), 'accepted');
         assert.equal(await chain.sender.broadcast(bytes), 'known');
         assert.deepEqual(await chain.sender.findTransaction(hash), { is: 'pending' });
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot);
         await mine();
         assert.equal((await chain.sender.findTransaction(hash)).is, 'mined');
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce + 1);
-        assert.match(await chain.sender.broadcast(bytes), /^(known|nonce_too_low)$/);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot + 1);
+        assert.match(await chain.sender.broadcast(bytes), /^(known|slot_used)$/);
       }),
     );
 
     it(
-      'are refused when their nonce was used',
+      'are refused when their slot was used',
       onScene(async ({ chain, relayers: [relayer], mine }) => {
-        const slot = await nextSlot(chain, relayer);
-        await chain.sender.broadcast((await chain.sender.signNothing(relayer, slot)).bytes);
+        const bid = await nextBid(chain, relayer);
+        await chain.sender.broadcast((await chain.sender.signNothing(relayer, bid)).bytes);
         await mine();
-        const late = await chain.sender.signNothing(relayer, { ...slot, fees: raised(slot.fees) });
-        assert.equal(await chain.sender.broadcast(late.bytes), 'nonce_too_low');
+        const late = await chain.sender.signNothing(relayer, raised(chain, bid));
+        assert.equal(await chain.sender.broadcast(late.bytes), 'slot_used');
       }),
     );
 
     it(
-      'wait for the nonces before them, and then both are mined',
+      'wait for the slots before them, and then both are mined',
       onScene(async ({ chain, relayers: [relayer], mine }) => {
-        const slot = await nextSlot(chain, relayer);
-        const first = await chain.sender.signNothing(relayer, slot);
-        const second = await chain.sender.signNothing(relayer, { ...slot, nonce: slot.nonce + 1 });
+        const bid = await nextBid(chain, relayer);
+        const first = await chain.sender.signNothing(relayer, bid);
+        const second = await chain.sender.signNothing(relayer, { ...bid, slot: bid.slot + 1 });
         const early = await chain.sender.broadcast(second.bytes);
-        assert.match(early, /^(accepted|nonce_too_high)$/);
+        assert.match(early, /^(accepted|slot_early)$/);
         await mine();
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot);
         assert.equal(await chain.sender.broadcast(first.bytes), 'accepted');
-        if (early === 'nonce_too_high') await chain.sender.broadcast(second.bytes);
+        if (early === 'slot_early') await chain.sender.broadcast(second.bytes);
         await mine();
         assert.equal((await chain.sender.findTransaction(second.hash)).is, 'mined');
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce + 2);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot + 2);
       }),
     );
 
     it(
-      'are replaced only by a better offer for the same nonce, and one of them is mined',
+      'are replaced only by a better offer for the same slot, and one of them is mined',
       onScene(async ({ chain, payable, relayers: [relayer], mine, holding }) => {
         const { item, signed } = await payable('eip3009-vrs');
-        const slot = await nextSlot(chain, relayer);
-        const first = await chain.sender.signBatch(relayer, [signed], slot);
-        const same = await chain.sender.signNothing(relayer, slot);
-        const better = await chain.sender.signBatch(relayer, [signed], { ...slot, fees: raised(slot.fees) });
+        const bid = await nextBid(chain, relayer);
+        const first = await chain.sender.signBatch(relayer, [signed], bid);
+        const same = await chain.sender.signNothing(relayer, bid);
+        const better = await chain.sender.signBatch(relayer, [signed], raised(chain, bid));
         assert.equal(await chain.sender.broadcast(first.bytes), 'accepted');
         assert.equal(await chain.sender.broadcast(same.bytes), 'underpriced');
         assert.equal(await chain.sender.broadcast(better.bytes), 'accepted');
@@ -277,7 +282,7 @@ export function describeSending(onScene: OnScene): void {
       onScene(async ({ chain, newPayer }) => {
         const poor = signerFromKey(`0x${'11'.repeat(32)}`);
         assert.notEqual(poor.address, newPayer().address);
-        const { bytes } = await chain.sender.signNothing(poor, await nextSlot(chain, poor));
+        const { bytes } = await chain.sender.signNothing(poor, await nextBid(chain, poor));
         assert.equal(await chain.sender.broadcast(bytes), 'short_balance');
       }),
     );
@@ -285,28 +290,32 @@ export function describeSending(onScene: OnScene): void {
     it(
       'are signed by their signer only',
       onScene(async ({ chain, relayers: [relayer] }) => {
-        const slot = await nextSlot(chain, relayer);
+        const bid = await nextBid(chain, relayer);
         const thief = signerFromKey(`0x${'22'.repeat(32)}`);
         const forged = { address: relayer.address, sign: thief.sign };
-        const outcome = await Promise.resolve(chain.sender.signNothing(forged, slot))
+        const outcome = await Promise.resolve(chain.sender.signNothing(forged, bid))
           .then(({ bytes }) => chain.sender.broadcast(bytes))
           .catch((error: unknown) => error);
         assert.notEqual(outcome, 'accepted');
-        assert.equal(await chain.sender.minedNonce(relayer.address), slot.nonce);
+        assert.equal(await chain.sender.usedSlots(relayer.address), bid.slot);
         assert.equal(privateKeyToAccount(`0x${'22'.repeat(32)}`).address, thief.address);
       }),
     );
 
     it(
-      'come with suggested fees',
+      'come with a suggested offer',
       onScene(async ({ chain }) => {
-        const { max, tip } = await chain.sender.suggestFees();
-        assert.ok(tip >= 0n && max >= tip && max > 0n);
+        const offer = await chain.sender.suggestOffer();
+        assert.ok(offer.price > 0n);
+        assert.ok(chain.sender.priceText(offer.price).length > 0);
+        const raised = chain.sender.raiseOffer(offer, { current: offer, cap: undefined });
+        assert.ok(raised === undefined || raised.price > offer.price, 'a replacement offers more');
+        assert.equal(chain.sender.raiseOffer(offer, { current: offer, cap: offer.price }), undefined, 'at the cap');
       }),
     );
   });
 }
 
-async function nextSlot(chain: Scene['chain'], signer: Signer) {
-  return { nonce: await chain.sender.minedNonce(signer.address), fees: await chain.sender.suggestFees() };
+async function nextBid(chain: Scene['chain'], signer: Signer) {
+  return { slot: await chain.sender.usedSlots(signer.address), offer: await chain.sender.suggestOffer() };
 }

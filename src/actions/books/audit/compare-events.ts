@@ -4,7 +4,7 @@ import { caipKey, isSameAccount, isSameAddress } from '../../../domain/addresses
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
 import { chainIn } from '../../../domain/caip.ts';
 import { differences } from '../../../domain/evidence.ts';
-import { noncesOf } from '../../../store/chain/sends.ts';
+import { slotsOf } from '../../../store/chain/sends.ts';
 import {
   type EventState,
   findDestinationOwners,
@@ -180,7 +180,7 @@ export async function ownershipOf(
   if (unknown.length === 0) return () => false;
   const accounts = [...new Set(unknown.map(({ recipient }) => `${network}:${recipient}`))];
   const [sent, owners, payments] = await Promise.all([
-    noncesOf(db, [...new Set(unknown.map(({ transactionHash }) => transactionHash))]),
+    slotsOf(db, [...new Set(unknown.map(({ transactionHash }) => transactionHash))]),
     findDestinationOwners(db, accounts),
     findPayments(db, [...new Set(unknown.map(({ id }) => id))]),
   ]);

@@ -5,16 +5,16 @@ import { coinOf } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import {
-  findNonceGaps,
-  findSentNonces,
-  firstNonce,
+  findSentSlots,
+  findSlotGaps,
+  firstSlot,
   listSendsToFinish,
-  type NonceGap,
   type SenderId,
+  type SlotGap,
 } from '../../../store/chain/sends.ts';
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { askNonce, askReceipt } from '../../evidence.ts';
+import { askReceipt, askUsedSlots } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { recordGas } from '../record-gas.ts';
@@ -40,7 +40,7 @@ const ASKED_AT_ONCE = 8;
 
 /**
  * Books the gas of transactions of our accounts whose rows were lost. The Collector's events show the transactions with items.
- * Every other transaction leaves a gap in the account's nonces: it was mined between the blocks of its neighbours, so only those
+ * Every other transaction leaves a gap in the account's slots: it was mined between the blocks of its neighbours, so only those
  * blocks are read.
  */
 export async function restoreGas(
@@ -102,7 +102,7 @@ interface GapSearch extends GasSearch {
   readonly budget: { blocks: number };
 }
 
-/** Transactions of the account that have no stored row, found by gaps in the nonces, and the number of gaps without a transaction. */
+/** Transactions of the account that have no stored row, found by gaps in the slots, and the number of gaps without a transaction. */
 async function fillGaps(
   { db }: CommandDeps,
   { chain }: ConnectedChain,
@@ -110,53 +110,53 @@ async function fillGaps(
 ): Promise<{ found: readonly SentTransaction[]; missing: number }> {
   const sender = { network: chain.network.chainId, signer: account };
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const { atLeast, soleCount } = await askNonce(chain.reader, account);
+  const { atLeast, soleCount } = await askUsedSlots(chain.reader, account);
   const end = atLeast ?? soleCount;
   if (end === undefined) throw new ChainUnavailableError(sender.network, `no endpoint counts what ${account} has sent`);
-  const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end });
-  const stored = await findSentNonces(db.sql, sender, [...carriers.keys()]);
+  const gaps = await findSlotGaps(db.sql, sender, { found: own.map(({ slot }) => slot), end });
+  const stored = await findSentSlots(db.sql, sender, [...carriers.keys()]);
   const places = [
-    ...stored.map(({ hash, nonce }) => ({ nonce, block: carriers.get(hash) ?? from })),
-    ...own.map(({ nonce, block }) => ({ nonce, block: block.number })),
-  ].toSorted((a, b) => a.nonce - b.nonce);
+    ...stored.map(({ hash, slot }) => ({ slot, block: carriers.get(hash) ?? from })),
+    ...own.map(({ slot, block }) => ({ slot, block: block.number })),
+  ].toSorted((a, b) => a.slot - b.slot);
   const found: SentTransaction[] = [];
   let missing = 0;
-  /** Searches the blocks for the account's transactions with nonces between these two, until all are found. */
-  const search = async (low: number, high: number, { after, before }: NonceGap) => {
+  /** Searches the blocks for the account's transactions with slots between these two, until all are found. */
+  const search = async (low: number, high: number, { after, before }: SlotGap) => {
     const lost: SentTransaction[] = [];
     for (let block = low; block <= high && lost.length < before - after - 1 && budget.blocks > 0; block += 1) {
       budget.blocks -= 1;
       const sent = await chain.reader.sentTransactions([account], block);
-      lost.push(...sent.filter(({ nonce }) => nonce > after && nonce < before));
+      lost.push(...sent.filter(({ slot }) => slot > after && slot < before));
     }
     found.push(...lost);
     return lost;
   };
   for (const { after, before } of gaps) {
-    const low = Math.max(from, places.findLast(({ nonce }) => nonce <= after)?.block ?? from);
-    const high = Math.min(to, places.find(({ nonce }) => nonce >= before)?.block ?? to);
+    const low = Math.max(from, places.findLast(({ slot }) => slot <= after)?.block ?? from);
+    const high = Math.min(to, places.find(({ slot }) => slot >= before)?.block ?? to);
     missing += before - after - 1 - (await search(low, high, { after, before })).length;
   }
   // Even the row of the first transaction may be lost. Transactions before the first block of the search are out of scope.
   const first = await firstAccounted(db, sender, own, end);
-  const place = first === end ? { block: to } : places.find(({ nonce }) => nonce === first);
+  const place = first === end ? { block: to } : places.find(({ slot }) => slot === first);
   if (first > 0 && place !== undefined) {
     const lost = await search(from, Math.min(to, place.block), { after: -1, before: first });
-    const [oldest = first] = lost.map(({ nonce }) => nonce).toSorted((a, b) => a - b);
+    const [oldest = first] = lost.map(({ slot }) => slot).toSorted((a, b) => a - b);
     missing += first - oldest - lost.length;
   }
   return { found, missing };
 }
 
-/** The lowest nonce that a send or a found transaction accounts for; the next nonce of the account if there is none. */
+/** The lowest slot that a send or a found transaction accounts for; the next slot of the account if there is none. */
 async function firstAccounted(
   db: CommandDeps['db'],
   sender: SenderId,
   own: readonly SentTransaction[],
   end: number,
 ): Promise<number> {
-  const stored = await firstNonce(db.sql, sender);
-  return Math.min(end, stored ?? end, ...own.map(({ nonce }) => nonce));
+  const stored = await firstSlot(db.sql, sender);
+  return Math.min(end, stored ?? end, ...own.map(({ slot }) => slot));
 }
 
 /**

@@ -21,8 +21,8 @@ import { intermediateAccounts } from '../../own-accounts.ts';
 import { type MovePaymentInput, moveLocked } from '../../paying/move-locked.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
+import { slotOnChain } from '../../watch/slot-on-chain.ts';
 import { hasOwnSeal, type PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
@@ -42,7 +42,7 @@ export async function restorePayment(
   const [known] = await findComparedItems(deps.db.sql, network, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
   const intermediates = await intermediateAccounts(deps, connected);
-  const nonce = known === undefined ? await nonceOnChain(connected.chain.reader, event.transactionHash) : null;
+  const slot = known === undefined ? await slotOnChain(connected.chain.reader, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
     const [payment] = await lockPayments(tx, [id]);
@@ -59,7 +59,7 @@ export async function restorePayment(
     const isHeld = intermediates.some((account) => isSameAddress(event.asset, event.recipient, account));
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
-    if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
+    if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, slot, now });
     else if (isExtra) await noteExtra(tx, deps.registry, event, restored, now);
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
     if (isHeld) await holdItems(tx, [keyOf(event)], now);
@@ -139,17 +139,17 @@ async function noteExtra(tx: Tx, registry: Registry, event: PaidEvent, payment: 
 interface RestoredSuccess {
   readonly payment: Payment;
   readonly settlement: MovePaymentInput['settlement'];
-  readonly nonce: number | null;
+  readonly slot: number | null;
   readonly now: Date;
 }
 
 /** Makes the moves that the watcher would have made. */
-async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
+async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, slot, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
   const isKnown = payment.buyerAccount !== null && isSameAccount(payment.buyerAccount, account);
   const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
-  const transaction = { hash: event.transactionHash, nonce };
+  const transaction = { hash: event.transactionHash, nonce: slot };
   const succeeded: PaymentEvent = { type: 'succeeded', buyer, token, transaction };
   const move = { paymentId: payment.id, actor: 'operator', evidence: evidenceOf(event) };
   const moves: MovePaymentInput[] = [{ ...move, event: succeeded, settlement }];

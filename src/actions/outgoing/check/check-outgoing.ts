@@ -18,7 +18,7 @@ import { paymentOfOutgoing } from '../order/about-outgoing.ts';
 import { isOrdered } from '../order/order-outgoing.ts';
 import { isOwnRefund } from '../refund/refund-rows.ts';
 import { checkReturn } from '../return/check-return.ts';
-import { isGasMoney } from '../return/unexpected-entries.ts';
+import { isMixedCoin } from '../return/unexpected-entries.ts';
 import { type Check, refused } from './check.ts';
 import { checkLots, checkReceipt, checkSweeps } from './check-lots.ts';
 
@@ -71,7 +71,7 @@ async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Out
   const [unexpected] = purpose === 'return' ? await findUnexpected(db.sql, [id]) : [];
   // Unexpected tokens on a relayer's account have no entries in the books.
   return (
-    unexpected !== undefined && !unexpected.isBooked && !isGasMoney(unexpected) && unexpected.state === 'returning'
+    unexpected !== undefined && !unexpected.isBooked && !isMixedCoin(unexpected) && unexpected.state === 'returning'
   );
 }
 

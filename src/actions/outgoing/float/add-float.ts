@@ -35,7 +35,7 @@ import { fillDepartures } from '../return/book-departures.ts';
 import { unexpectedOf, unownedOf } from '../return/record-unexpected-transfers.ts';
 import { refuseSpentCoin } from '../return/refuse-spent-coin.ts';
 import { endStrayAlert } from '../return/stray-alert.ts';
-import { aboutUnexpected, isGasMoney, unexpectedReceivedEntries } from '../return/unexpected-entries.ts';
+import { aboutUnexpected, isMixedCoin, unexpectedReceivedEntries } from '../return/unexpected-entries.ts';
 import { isElsewhere } from './take-from-floats.ts';
 
 export interface AddFloatInput {
@@ -70,10 +70,11 @@ export async function addFloat(
     const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, intermediates, transfer, 'float'));
     const isNew = new Set(await insertUnexpected(tx, unexpectedMoney, now));
     const unknown = unexpectedMoney.filter(({ id }) => isNew.has(id));
-    const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(deps.registry, surplus, unitsOf(unknown));
+    const isBooked =
+      unknown.length > 0 && surplus !== undefined && isBookedCoin(deps.registry, surplus, unitsOf(unknown));
     let units = 0n;
     for (const unexpected of unexpectedMoney) {
-      const place = isNew.has(unexpected.id) ? (isGas ? 'gas' : 'nowhere') : 'unexpected';
+      const place = isNew.has(unexpected.id) ? (isBooked ? 'account' : 'nowhere') : 'unexpected';
       if (await claim(tx, unexpected, { place, owner: input.owner }, now)) units += BigInt(unexpected.amount);
     }
     if (units === 0n) throw refused('What this transaction transferred has been credited or returned before.');
@@ -111,8 +112,8 @@ async function surplusWith(
   return tokenSurplus(db.sql, connected, { place, asset, block });
 }
 
-/** True if the books count these units as gas money. Throws if the units are no longer on the account. */
-function isGasAlready(registry: Registry, { asset, surplus }: Surplus, units: bigint): boolean {
+/** True if the books count these units as the account's own coin. Throws if the units are no longer on the account. */
+function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bigint): boolean {
   if (surplus >= units) return false;
   const [network = ''] = asset.split('/');
   if (asset === coinOf(registry, network)) return true;
@@ -126,12 +127,12 @@ function isGasAlready(registry: Registry, { asset, surplus }: Surplus, units: bi
 async function claim(
   tx: Tx,
   unexpected: NewUnexpectedMoney,
-  { place, owner }: { place: 'nowhere' | 'gas' | 'unexpected'; owner: string },
+  { place, owner }: { place: 'nowhere' | 'account' | 'unexpected'; owner: string },
   at: Date,
 ): Promise<boolean> {
   const { id, network, asset } = unexpected;
   if (place === 'unexpected' && !(await moveUnexpected(tx, { id, from: 'unclaimed', to: 'float', at }))) return false;
-  if (place !== 'nowhere' && isGasMoney(unexpected)) await refuseSpentCoin(tx, unexpected);
+  if (place !== 'nowhere' && isMixedCoin(unexpected)) await refuseSpentCoin(tx, unexpected);
   const units = BigInt(unexpected.amount);
   const proof = { transaction: unexpected.transactionHash ?? '', block: unexpected.blockNumber };
   const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };

@@ -45,7 +45,7 @@ import { bookDepartures, departuresAmong } from './book-departures.ts';
 import type { OwnedTransfer } from './owned-transfer.ts';
 import { raiseStrayAlert, strayAlertSubject } from './stray-alert.ts';
 import { takeBackDeparturesTo } from './take-back-departures.ts';
-import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
+import { isMixedCoin, unexpectedReceivedEntries } from './unexpected-entries.ts';
 
 const MAX_RANGE = 1_000;
 const FLOATS = ACCOUNTS.float('');
@@ -267,7 +267,7 @@ export async function storeUnexpected(
     if (booked.length === 0)
       await recordEntries(tx, unexpectedReceivedEntries(unexpected, BigInt(amount), proofOf(unexpected)), at);
     // Coin on relayers is usual, because the operator sends it for gas.
-    if (!isGasMoney(unexpected)) last.set(strayAlertSubject(unexpected), unexpected);
+    if (!isMixedCoin(unexpected)) last.set(strayAlertSubject(unexpected), unexpected);
   }
   for (const unexpected of last.values()) await raiseStrayAlert(tx, registry, unexpected, at);
   return ids;

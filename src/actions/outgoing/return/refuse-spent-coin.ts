@@ -14,6 +14,6 @@ export async function refuseSpentCoin(
 ): Promise<void> {
   const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
   if (left >= BigInt(amount)) return;
-  const message = `It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`;
+  const message = `It was used for transactions: ${left > 0n ? left : 0n} of the coin of ${account} is left.`;
   throw new ApiError('invalid_state', message);
 }

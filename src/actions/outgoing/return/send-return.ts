@@ -14,7 +14,7 @@ import { orderOutgoing } from '../order/order-outgoing.ts';
 import { bookedCover, findReturnCover, partsOf, type ReturnParts } from './cover-return.ts';
 import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
-import { aboutUnexpected, isGasMoney, unexpectedReturnEntries } from './unexpected-entries.ts';
+import { aboutUnexpected, isMixedCoin, unexpectedReturnEntries } from './unexpected-entries.ts';
 
 /** A return that waits for something other than funds. */
 interface Held {
@@ -40,7 +40,7 @@ export async function sendReturn(
   const { id, network, asset, merchantId, state } = unexpected;
   const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
-  if (isGasMoney(unexpected)) await refuseSpentCoin(tx, unexpected);
+  if (isMixedCoin(unexpected)) await refuseSpentCoin(tx, unexpected);
   const covered = await findReturnCover(tx, unexpected);
   if (covered.is === 'waiting') return { ok: false, waitsFor: covered.for };
   const { cover, spends } = covered;

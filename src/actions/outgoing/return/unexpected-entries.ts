@@ -24,14 +24,14 @@ export function aboutUnexpected({
 }
 
 /** True for coin, which is mixed with the account's gas money. */
-export function isGasMoney({ source, asset }: Pick<NewUnexpectedMoney, 'source' | 'asset'>): boolean {
+export function isMixedCoin({ source, asset }: Pick<NewUnexpectedMoney, 'source' | 'asset'>): boolean {
   return source === 'transfer' && asset.includes('/slip44:');
 }
 
 /** The entries of new unexpected money; with negative units, of money that was claimed. */
 export function unexpectedReceivedEntries(unexpected: BookedUnexpected, units: bigint, proof: Partial<Proof>): Entry[] {
   const about = aboutUnexpected(unexpected);
-  if (isGasMoney(unexpected)) return [coinReceivedEntry(about, unexpected.account, units, proof)];
+  if (isMixedCoin(unexpected)) return [coinReceivedEntry(about, unexpected.account, units, proof)];
   // Only tokens on the intermediate account are in the books. A late payment has other entries.
   return unexpected.isBooked && unexpected.source === 'transfer' ? [unexpectedReceivedEntry(about, units, proof)] : [];
 }
@@ -42,6 +42,6 @@ export function unexpectedReturnEntries(
   { units, proof }: { units: bigint; proof?: Proof | undefined },
 ): Entry[] {
   const about = aboutUnexpected(unexpected);
-  if (isGasMoney(unexpected)) return [coinReturnEntry(step, about, { signer: unexpected.account, units, proof })];
+  if (isMixedCoin(unexpected)) return [coinReturnEntry(step, about, { signer: unexpected.account, units, proof })];
   return unexpected.isBooked ? [unexpectedReturnEntry(step, about, { units, proof })] : [];
 }

@@ -1,9 +1,10 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
 import { coinOf } from '../../chains/registry.ts';
-import type { Fees } from '../../chains/sender.ts';
+import { workWord } from '../../domain/addresses/families.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
+import type { Offer } from '../../domain/offer.ts';
 import { type DueItem, deferItems } from '../../store/chain/due-items.ts';
-import { findExhaustedItems, findPayersAbove, gasCostSince } from '../../store/chain/gas-spending.ts';
+import { costSince, findExhaustedItems, findPayersAbove } from '../../store/chain/spending.ts';
 import { command } from '../command.ts';
 import { alarmSubject } from './check-relayer.ts';
 import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
@@ -31,38 +32,39 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
   const nowMs = deps.world.clock.nowMs();
   memory.budgetsReadAtMs = nowMs;
   const since = new Date(nowMs - HOUR_MS);
-  const [budget, perPayer] = [settings.gasCostPerHour?.(network), settings.gasPerPayerHour?.(network)];
+  const [budget, perPayer] = [settings.costPerHour?.(network), settings.workPerPayerHour?.(network)];
   const [cost, payers, exhausted] = await Promise.all([
-    budget === undefined ? NO_COST : gasCostSince(db.sql, { network, since }),
-    perPayer === undefined ? [] : findPayersAbove(db.sql, { network, since, gas: perPayer }),
+    budget === undefined ? NO_COST : costSince(db.sql, { network, since }),
+    perPayer === undefined ? [] : findPayersAbove(db.sql, { network, since, work: perPayer }),
     findExhaustedItems(db.sql, { network, limits: limitsOf(deps, network) }),
   ]);
   const isSpent = budget !== undefined && cost.all >= budget;
   const isIsolatedSpent = budget !== undefined && cost.isolated * ISOLATED_SHARE >= budget;
   const setAlarm = (subject: string, isRaised: boolean, message: string) =>
-    alarms.gasBudget.set(subject, isRaised ? message : undefined);
+    alarms.budget.set(subject, isRaised ? message : undefined);
   const coin = coinOf(deps.registry, network);
+  const unit = workWord(network);
   const limit = tokenText(deps.registry, coin, budget ?? 0n);
   await setAlarm(
     network,
     isSpent,
-    `Gas has cost ${amountText(deps.registry, coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
+    `Transactions have cost ${amountText(deps.registry, coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
   );
   await setAlarm(
     `${network}:apart`,
     isIsolatedSpent,
-    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(deps.registry, coin, cost.isolated)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
+    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(deps.registry, coin, cost.isolated)} within the hour. They may use a quarter of ${limit}, and wait.`,
   );
   const [payer] = payers;
   await setAlarm(
     `${network}:payers`,
     payer !== undefined,
-    `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
+    `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.work)} ${unit} within the hour. The budget of a payer is ${count(perPayer)} ${unit}.`,
   );
   await setAlarm(
     `${network}:items`,
     exhausted !== undefined,
-    `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
+    `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.work)} ${unit}.`,
   );
   return { isSpent, isIsolatedSpent, payers: new Set(payers.map((each) => each.payer)) };
 }
@@ -76,14 +78,14 @@ export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<v
   if (hasPassed(memory.budgetsReadAtMs, deps.world.clock.nowMs(), CHECK_EVERY_MS)) await readBudgets(deps, relayer);
 }
 
-/** The current fees. Undefined while they exceed the operator's cap: then nothing new is sent. */
-export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Relayer): Promise<Fees | undefined> {
-  const fees = await chain.sender.suggestFees();
+/** The current offer. Undefined while its price is above the operator's cap: then nothing new is sent. */
+export async function affordableOffer(deps: RelayDeps, { chain, id, alarms }: Relayer): Promise<Offer | undefined> {
+  const offer = await chain.sender.suggestOffer();
   const cap = deps.settings.feeCap?.(id.network);
-  const isAbove = cap !== undefined && fees.max > cap;
-  const message = `A unit of gas costs up to ${gwei(fees.max)} gwei on ${chain.network.name}. The cap is ${gwei(cap ?? 0n)} gwei: nothing new is sent.`;
-  await alarms.gasPrice.set(alarmSubject(id), isAbove ? message : undefined);
-  return isAbove ? undefined : fees;
+  const isAbove = cap !== undefined && offer.price > cap;
+  const message = `A transaction on ${chain.network.name} costs up to ${chain.sender.priceText(offer.price)}. The cap is ${chain.sender.priceText(cap ?? 0n)}: nothing new is sent.`;
+  await alarms.price.set(alarmSubject(id), isAbove ? message : undefined);
+  return isAbove ? undefined : offer;
 }
 
 /** The due items without those of payers whose budget is spent, which are deferred. */
@@ -100,7 +102,4 @@ export async function withinBudgets(
   return due.filter((item) => !isOver(item));
 }
 
-const count = (gas = 0n) => gas.toLocaleString('en-US');
-
-/** Gwei with three decimals, rounded down: precise enough to compare a price with its cap. */
-const gwei = (wei: bigint) => `${wei / 1_000_000_000n}.${String((wei / 1_000_000n) % 1_000n).padStart(3, '0')}`;
+const count = (units = 0n) => units.toLocaleString('en-US');

@@ -2,10 +2,10 @@ import { unlessUnavailable } from '../../chains/chain-errors.ts';
 import type { ChainReader } from '../../chains/chain-reader.ts';
 
 /**
- * The nonce of a mined transaction that we did not send, such as a payer's in coin. Null if no endpoint answers: the nonce is only
+ * The slot of a mined transaction that we did not send, such as a payer's in coin. Null if no endpoint answers: the slot is only
  * for display, so a payment does not wait for it.
  */
-export async function nonceOnChain(reader: ChainReader, hash: string): Promise<number | null> {
+export async function slotOnChain(reader: ChainReader, hash: string): Promise<number | null> {
   const sent = await unlessUnavailable(reader.sentTransaction(hash));
-  return sent?.nonce ?? null;
+  return sent?.slot ?? null;
 }

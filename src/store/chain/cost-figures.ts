@@ -1,6 +1,6 @@
 import type { Reader } from '../plumbing/database.ts';
 
-export interface RelayerGas {
+export interface RelayerCost {
   readonly network: string;
   readonly signer: string;
   /** In the smallest unit of the coin, without transactions that are not final yet. */
@@ -9,14 +9,14 @@ export interface RelayerGas {
   readonly items: number;
 }
 
-export async function gasByRelayer(
+export async function costByRelayer(
   db: Reader,
   { networks, since }: { readonly networks: readonly string[]; readonly since: Date },
-): Promise<RelayerGas[]> {
+): Promise<RelayerCost[]> {
   const rows = await db<{ network: string; signer: string; coin: string; items: string }[]>`
     select s.network, s.signer, coalesce(sum(s.coin_spent), 0) as coin, coalesce(sum(carried.count), 0)::text as items
-    from sends s cross join lateral (
-      select count(*) from send_items i where i.network = s.network and i.signer = s.signer and i.nonce = s.nonce
+    from relay_sends s cross join lateral (
+      select count(*) from relay_items i where i.network = s.network and i.signer = s.signer and i.slot = s.slot
     ) carried
     where s.network = any(${networks as string[]}::text[]) and s.created_at > ${since} and s.state = 'final'
     group by s.network, s.signer`;

@@ -1,0 +1,56 @@
+import type { ReportedSlots } from './quorum.ts';
+
+/**
+ * The slots of a signer: the places of its transactions, counted from 0 and used in their order. An account of an EVM chain calls
+ * them nonces. A slot is used when a transaction that took it is mined.
+ */
+
+/** The slots in a signer's journal of sends. */
+export interface JournalSlots {
+  /** The highest slot that was ever assigned. */
+  readonly last: number | undefined;
+  /** The highest slot that is used at final depth. All lower ones are used as well. */
+  readonly lastFinal: number | undefined;
+}
+
+export interface PlacedSlots {
+  /** The number of used slots: all below it. */
+  readonly used: number;
+  /** Two endpoints agree that slots from this one on, which were final, are no longer used. */
+  readonly reopenFrom: number | undefined;
+  /** False while the answers do not show which slot is free. */
+  readonly mayTake: boolean;
+}
+
+/**
+ * Sends of a signer are planned at most this far ahead of its used slots. Far fewer are in flight at a time. A stored slot
+ * beyond this bound came from a wrong answer. It waits until the other slots reach it, and no sends are made to fill the gap.
+ */
+export const SLOT_REACH = 64;
+
+/**
+ * The used slots of a signer, from the answers of endpoints and the journal. Two endpoints must agree. A single answer counts
+ * only within the slots of the journal, where the worst that it can cause is another broadcast. Undefined if nothing is known.
+ */
+export function placeSlots(reported: ReportedSlots, { last, lastFinal }: JournalSlots): PlacedSlots | undefined {
+  const known = lastFinal === undefined ? 0 : lastFinal + 1;
+  const { atLeast, atMost, soleCount } = reported;
+  if (atLeast !== undefined && atMost !== undefined) {
+    if (atMost < known) return { used: atMost, reopenFrom: atMost, mayTake: true };
+    return { used: Math.max(atLeast, known), reopenFrom: undefined, mayTake: true };
+  }
+  if (soleCount === undefined || last === undefined) return undefined;
+  const isWithin = soleCount <= last + 1;
+  return { used: isWithin ? Math.max(soleCount, known) : known, reopenFrom: undefined, mayTake: isWithin };
+}
+
+/** True if a single answer contradicts the journal, so that a second answer is needed. */
+export function isOutside({ soleCount }: ReportedSlots, { last, lastFinal }: JournalSlots): boolean {
+  return soleCount !== undefined && (last === undefined || soleCount > last + 1 || soleCount <= (lastFinal ?? -1));
+}
+
+/** Treats two answers of the only endpoint, about its newest and about a final block, like the answers of two endpoints. */
+export function withFinal(reported: ReportedSlots, atFinal: number): ReportedSlots {
+  const soleCount = reported.soleCount ?? atFinal;
+  return { ...reported, atLeast: Math.min(soleCount, atFinal), atMost: Math.max(soleCount, atFinal) };
+}
