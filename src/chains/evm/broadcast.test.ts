@@ -17,7 +17,7 @@ const SAYINGS: readonly (readonly [client: string, message: string, outcome: Bro
   ['erigon', 'INTERNAL_ERROR: nonce too low', 'slot_used'],
   ['nethermind', 'AlreadyKnown', 'known'],
   ['nethermind', 'OldNonce, Current nonce: 5, nonce of rejected tx: 4', 'slot_used'],
-  ['nethermind', 'SlotGap, Future nonce. Expected nonce: 5', 'slot_early'],
+  ['nethermind', 'NonceGap, Future nonce. Expected nonce: 5', 'slot_early'],
   ['nethermind', 'FeeTooLow, EffectivePriorityFeePerGas too low', 'underpriced'],
   ['nethermind', 'ReplacementNotAllowed', 'underpriced'],
   ['nethermind', 'InsufficientFunds, Account balance: 0, cumulative cost: 1', 'short_balance'],
