@@ -54,6 +54,7 @@ const MOVES_WITHIN_MS = 2;
 const SILENCE_MS = 1_000;
 /** An answer of the server may arrive later than others: so a crash can come between a commit and its answer. */
 const LATE_ANSWER = 0.06;
+
 /** The effects of a transaction so far. */
 interface OpenTransaction {
   readonly changed: Set<WatchedTable>;

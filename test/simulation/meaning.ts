@@ -6,7 +6,7 @@ const WATCHED_TABLES = [
   'event_batches',
   'outgoing',
   'refunds',
-  'sends',
+  'relay_sends',
   'chain_cursors',
 ] as const;
 export type WatchedTable = (typeof WATCHED_TABLES)[number];
