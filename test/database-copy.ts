@@ -10,10 +10,11 @@ export interface DatabaseCopy {
 /** Copies every table into a separate schema. A database has one copy at a time. */
 export async function copyDatabase(db: Database): Promise<DatabaseCopy> {
   const tables = await db.sql<{ name: string; columns: string }[]>`
-    select table_name as name, string_agg(quote_ident(column_name), ', ') as columns
-    from information_schema.columns
-    where table_schema = 'public' and table_name <> 'migrations' and is_generated = 'NEVER'
-    group by table_name`;
+    select c.table_name as name, string_agg(quote_ident(c.column_name), ', ') as columns
+    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where table_schema = 'public' and t.table_type = 'BASE TABLE' and c.table_name <> 'migrations'
+      and c.is_generated = 'NEVER'
+    group by c.table_name`;
   await db.begin(systemWorld.random, async (tx) => {
     await tx.unsafe('create schema copy');
     for (const { name } of tables) await tx.unsafe(`create table copy.${name} as table public.${name}`);

@@ -73,8 +73,8 @@ export const MUTANTS: readonly Mutant[] = [
       ['select max(slot) as slot from relay_sends', 'select null::bigint as slot from relay_sends'],
       [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
       [
-        'with ordinality as c(commitment, position)',
-        'with ordinality as c(commitment, position) on conflict do nothing',
+        'with ordinality as c(key, position)',
+        'with ordinality as c(key, position) on conflict do nothing',
       ],
     ),
   },
