@@ -39,8 +39,8 @@ const BY_WORTH: readonly BroadcastOutcome[] = [
   'accepted',
   'known',
   'underpriced',
-  'nonce_too_high',
-  'nonce_too_low',
+  'slot_early',
+  'slot_used',
   'short_balance',
 ];
 
