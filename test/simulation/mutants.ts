@@ -72,10 +72,7 @@ export const MUTANTS: readonly Mutant[] = [
     alter: edited(
       ['select max(slot) as slot from relay_sends', 'select null::bigint as slot from relay_sends'],
       [", $7::timestamptz, 'open')", ", $7::timestamptz, 'open') on conflict do nothing"],
-      [
-        'with ordinality as c(key, position)',
-        'with ordinality as c(key, position) on conflict do nothing',
-      ],
+      ['with ordinality as c(key, position)', 'with ordinality as c(key, position) on conflict do nothing'],
     ),
   },
   {
