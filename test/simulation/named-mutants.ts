@@ -724,8 +724,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'an endpoint that refuses every item keeps it from being sent',
     file: 'src/actions/relay/send-due.ts',
-    from: 'const doubted = await refusals(deps, relayer, batch, { fees, isDoubted: true });',
-    to: 'const doubted = await refusals(deps, relayer, batch, { fees, isDoubted: false });',
+    from: 'const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true });',
+    to: 'const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: false });',
     test: 'test/attacks/one-endpoint.test.ts',
     title: 'simulation: an endpoint that refuses every item keeps none from being sent',
   },
@@ -780,7 +780,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a plan reaches as far as a wrong nonce',
     file: 'src/domain/send-plan.ts',
-    from: 'const end = Math.min(facts.nextNonce, facts.minedNonce + NONCE_REACH);',
+    from: 'const end = Math.min(facts.nextSlot, facts.usedSlots + SLOT_REACH);',
     to: 'const end = Math.min(facts.nextNonce, facts.minedNonce + 100 * NONCE_REACH);',
     test: 'src/domain/send-plan.test.ts',
     title: 'plans no further than its reach, however far the journal is ahead',
