@@ -781,7 +781,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     name: 'a plan reaches as far as a wrong nonce',
     file: 'src/domain/send-plan.ts',
     from: 'const end = Math.min(facts.nextSlot, facts.usedSlots + SLOT_REACH);',
-    to: 'const end = Math.min(facts.nextNonce, facts.minedNonce + 100 * NONCE_REACH);',
+    to: 'const end = Math.min(facts.nextSlot, facts.usedSlots + 100 * SLOT_REACH);',
     test: 'src/domain/send-plan.test.ts',
     title: 'plans no further than its reach, however far the journal is ahead',
   },
