@@ -37,11 +37,10 @@ end $$;
 create trigger mirror_relay_version before insert on relay_versions
   for each row execute function mirror_relay_version();
 
--- The transactions that may still be replaced, and those whose cost counts in the budgets. Older ones are only read.
+-- The transactions that may still be replaced. Budgets compute the cost of older ones from the former columns.
 update relay_versions v set terms = jsonb_build_object('tip', v.tip::text), cost = v.gas_limit * v.price
 from relay_sends s
-where s.network = v.network and s.signer = v.signer and s.slot = v.slot
-  and (s.state = 'open' or s.created_at > now() - interval '7 days');
+where s.network = v.network and s.signer = v.signer and s.slot = v.slot and s.state = 'open';
 
 create view sends as
   select network, signer, slot as nonce, kind, fencing, created_at, state, final_hash, lane, work_spent as gas_spent,

@@ -14,7 +14,7 @@ export async function costSince(db: Reader, { network, since }: { network: strin
     select coalesce(sum(cost), 0) as all, coalesce(sum(cost) filter (where lane = 'apart'), 0) as isolated
     from (
       select s.lane, coalesce(s.coin_spent, (
-        select max(v.cost) from relay_versions v
+        select max(coalesce(v.cost, v.gas_limit * v.price)) from relay_versions v
         where v.network = s.network and v.signer = s.signer and v.slot = s.slot)) as cost
       from relay_sends s where s.network = ${network} and s.created_at > ${since}
     ) costs`;
