@@ -120,6 +120,8 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
     'payments/payments: lockOverdue',
     // Rehearsals are of a sandbox.
     'payments/rehearsals: findOpenRehearsals',
+    // With so many events before it, a replica must have everything.
+    'events/wal-position: findWalPosition',
     // The relayers are the operator's own and take turns, and a nonce is mined after those before it.
     'chain/former-sends: listFormerVersions',
     // One lock, taken after the row was chosen.
