@@ -219,8 +219,8 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 2,
     plan: { faults: ['receiver misbehaves', 'crash'] },
     alter: edited([
-      'set due_at = $4::timestamptz, is_claimed = true, claim = claim + 1',
-      "set due_at = nullif($4::timestamptz, $4::timestamptz), status = 'succeeded', claim = claim + 1",
+      'set due_at = $5::timestamptz, is_claimed = true, claim = claim + 1',
+      "set due_at = nullif($5::timestamptz, $5::timestamptz), status = 'succeeded', claim = claim + 1",
     ]),
   },
   {
