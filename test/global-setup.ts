@@ -7,17 +7,17 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/emb
 import { migrate } from '../src/store/plumbing/migrate.ts';
 import { missingBrowser } from './browser/chromium.ts';
 import { makeTemplate, TEST_SERVER } from './database.ts';
+import { missingDebianPostgres } from './debian-postgres.ts';
 import { missingHaproxy } from './haproxy.ts';
 import { missingPhp, missingPython } from './interpreters.ts';
 import { missingPgBouncer } from './pgbouncer.ts';
 import { missingPoppler } from './poppler.ts';
-import { missingReplication } from './replicated-postgres.ts';
 
 const PROGRAMS = [
   missingBrowser,
   missingHaproxy,
   missingPgBouncer,
-  missingReplication,
+  missingDebianPostgres,
   missingPhp,
   missingPython,
   missingPoppler,

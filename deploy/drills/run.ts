@@ -1,9 +1,6 @@
 import { layoutTable } from '../../src/cli/table.ts';
 import type { Drill, Step } from './drill.ts';
-import { prune } from './prune.ts';
-import { rotateSecrets } from './rotate-secrets.ts';
-
-const DRILLS: readonly Drill[] = [rotateSecrets, prune];
+import { DRILLS } from './drills.ts';
 
 const COLUMNS = [
   { title: 'step', cell: ({ step }: Step) => step },

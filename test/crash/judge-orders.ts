@@ -6,8 +6,9 @@ import type { CrashScene } from './scene.ts';
 import { TOKEN } from './settings.ts';
 
 /** The part of a scene that the judgement needs. */
-export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'> &
-  Partial<Pick<CrashScene, 'receiver' | 'mailServer' | 'hand'>>;
+export type JudgedScene = Pick<CrashScene, 'baseUrls' | 'apiKey' | 'merchantId'> & {
+  readonly chain: { readonly rpcUrl: string };
+} & Partial<Pick<CrashScene, 'receiver' | 'mailServer' | 'hand'>>;
 
 /** The outcome of orders, read from the API and the chain. */
 export interface Judgement {

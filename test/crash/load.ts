@@ -76,6 +76,8 @@ const LIST_EVERY_MS = 2_000;
 const ANSWER_WITHIN_MS = 2_000;
 /** Less than the life of a payment, so that an order which only its expiry repairs is lost. */
 const ENDS_WITHIN_MS = 240_000;
+/** Of an answer that is repeated. */
+const SHOWN_CHARS = 120;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 
 interface Answer {
@@ -284,7 +286,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
         const url = `${baseUrls[(order.number + attempt) % baseUrls.length]}${path}`;
         const fromMs = performance.now();
         const answer = await send(url, { method, headers, body, withinMs: answerWithinMs });
-        const problem = typeof answer === 'string' ? answer : answer.status >= 500 ? `${answer.status}` : undefined;
+        const problem = typeof answer === 'string' ? answer : problemOf(answer);
         onSent?.({ fromMs, toMs: performance.now(), problem: problem && `${method} ${path}: ${problem}` });
         // 409: the first request with this key was cut off, and its transaction has yet to end. 429: a list took too long.
         if (typeof answer !== 'string' && answer.status < 500 && ![409, 429].includes(answer.status)) {
@@ -306,6 +308,11 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
       await shopping;
     },
   };
+}
+
+/** Undefined if the answer is one. Otherwise the status with the first words, which tell a node from its load balancer. */
+function problemOf({ status, body }: Answer): string | undefined {
+  return status >= 500 ? `${status} ${String(body.text).replace(/\s+/g, ' ').slice(0, SHOWN_CHARS)}` : undefined;
 }
 
 interface Sending {

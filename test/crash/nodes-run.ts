@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../until.ts';
 import { countPayments, type Judgement, judgeOrders } from './judge-orders.ts';
 import { type Load, type Sent, startLoad } from './load.ts';
-import { type NodesScene, openNodesScene } from './nodes-scene.ts';
+import { type FailingScene, type NodesScene, openNodesScene } from './nodes-scene.ts';
 
 /** A time in which requests may fail, with the reason. */
 interface Trouble {
@@ -92,7 +92,7 @@ export async function restartAll(scene: NodesScene): Promise<void> {
 }
 
 async function trouble(
-  scene: NodesScene,
+  scene: FailingScene,
   load: Load,
   { minutes, note }: { minutes: number; note(kind: TroubleKind, cause: () => Promise<void>): Promise<void> },
 ): Promise<void> {

@@ -18,7 +18,7 @@ import { placeDollar, SANDBOX_KEYS, sandboxGenesis } from '../../src/sandbox/gen
 import { createLocalEvm, type LocalEvm } from '../../src/sandbox/local-evm.ts';
 import { programFile } from '../bundled-nodes.ts';
 import { connectTo, createEmptyDatabase } from '../database.ts';
-import { missingReplication, startDebianPostgres } from '../replicated-postgres.ts';
+import { missingDebianPostgres, startDebianPostgres } from '../debian-postgres.ts';
 import { until } from '../until.ts';
 import { readBuild, result } from './paying-shop.ts';
 import { ORDER } from './shop.ts';
@@ -38,7 +38,7 @@ const WITHIN = { withinMs: 120_000 };
 const BUSY = { METRICS_PORT: '0', MAX_EVENT_LOOP_DELAY_MS: '0' };
 
 /** Else the PostgreSQL of the test run, whose writes are not durable. */
-const HAS_DEBIAN = missingReplication() === false;
+const HAS_DEBIAN = missingDebianPostgres() === false;
 
 const payer = privateKeyToAccount(generatePrivateKey());
 const fees = privateKeyToAccount(generatePrivateKey());
