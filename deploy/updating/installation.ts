@@ -22,9 +22,10 @@ export interface Place {
 }
 
 const LOOK_EVERY_MS = 500;
-/** A node that answers once and then dies is not ready. */
-const LOOKS = 3;
-const ANSWER_MS = 5_000;
+/** A node that answers once and then dies is not ready, and the load balancer must have seen it before the next node stops. */
+const LOOKS = 5;
+/** The check of the load balancer waits as long (docs/examples/haproxy.cfg): a node that answers later gets no request. */
+const ANSWER_MS = 2_000;
 /** The release before `/health` named its version. */
 const BEFORE_VERSIONS = '0.1.0';
 /** Read by the units beside the settings of the node; `deploy/systemd/till@.service`. */
