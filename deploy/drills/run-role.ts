@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { openDatabase } from '../../src/store/plumbing/database.ts';
 import { openNodes, SERVER_CONNECTIONS } from '../../test/crash/nodes-scene.ts';
 import { connectTo } from '../../test/database.ts';
 import { startPgBouncer } from '../../test/pgbouncer.ts';
@@ -66,15 +67,16 @@ export async function openGuardedNodes() {
   }
 }
 
+/** Connects as a node does: PgBouncer refuses parameters of the start that other clients send. */
 async function isAdmitted(url: string): Promise<boolean> {
-  const sql = connectTo(url);
+  const db = openDatabase({ url, directUrl: url, poolSize: 1, applicationName: 'till-drill' });
   try {
-    await sql`select 1`;
+    await db.sql`select 1`;
     return true;
   } catch {
     return false;
   } finally {
-    await sql.end();
+    await db.close();
   }
 }
 
