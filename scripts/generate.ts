@@ -13,6 +13,7 @@ import { readConfig } from '../src/settings/read-config.ts';
 import type { Setting } from '../src/settings/setting.ts';
 import { alertRulesFile } from './alert-rules.ts';
 import { authorisationPage } from './authorisation-page.ts';
+import { commandsPage } from './commands-page.ts';
 import { conformancePage } from './conformance-page.ts';
 import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
@@ -20,6 +21,7 @@ import { expandReferences } from './expand-references.ts';
 import { grafanaDashboard } from './grafana-dashboard.ts';
 import { jsonText } from './json-text.ts';
 import { logPage } from './log-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
 import { scalePage } from './scale-page.ts';
@@ -45,6 +47,8 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/authorisation.md', authorisationPage(expandReferences(JSON.parse(openApi)))],
     ['docs/events.md', eventsPage()],
     ['docs/log.md', logPage()],
+    ['docs/commands.md', commandsPage()],
+    ['docs/metrics.md', metricsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/scale.md', scalePage()],
     ['networks/schema.json', `${jsonText(networkJsonSchema())}\n`],

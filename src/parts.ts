@@ -84,6 +84,7 @@ export interface PartsInput {
   readonly screening?: Screening;
   /** The checkout page, and the demo shop of a sandbox. */
   readonly page?: HttpDeps['page'];
+  readonly guides?: HttpDeps['guides'];
   readonly sandbox?: HttpDeps['sandbox'];
   readonly testClock?: HttpDeps['testClock'];
   /** Produces the outcomes that sandbox payments ask for. */

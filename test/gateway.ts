@@ -27,7 +27,7 @@ export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 export { TEST_SECRET };
 
 export interface TestGatewayInput
-  extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox' | 'rehearse' | 'examine'> {
+  extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'guides' | 'sandbox' | 'rehearse' | 'examine'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
   readonly config?: Partial<Config>;
@@ -48,7 +48,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const url = input.databaseUrl ?? own?.url ?? '';
   const ownWorld = { ...systemWorld, ...input.world };
   const { log = pino({ level: 'silent' }) } = input;
-  const { chains, rates, screening, page, sandbox, rehearse } = input;
+  const { chains, rates, screening, page, guides, sandbox, rehearse } = input;
   const config = { ...testConfig(), ...input.config };
   const database = await openNodeDatabase({
     ...config,
@@ -89,6 +89,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     rates,
     screening,
     page,
+    guides,
     sandbox,
     testClock,
     rehearse,

@@ -49,6 +49,7 @@ import { timelineRoutes } from './routes/timeline.ts';
 import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
 import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts';
 import { x402Routes } from './routes/x402.ts';
+import { guideRoutes } from './site/guide-routes.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
@@ -123,6 +124,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(dashboardRoutes, deps);
   await app.register(posRoutes, deps);
   await app.register(siteRoutes, deps);
+  await app.register(guideRoutes, deps);
   if (deps.testClock !== undefined) await app.register(testClockRoutes, { ...deps, testClock: deps.testClock });
   if (deps.sandbox !== undefined) await app.register(demoRoutes, { ...deps, sandbox: deps.sandbox });
   methods.refuseOthers();

@@ -43,6 +43,7 @@ import type { ListReads } from './entry/list-reads.ts';
 import type { SurveyLimit } from './entry/survey-limit.ts';
 import type { Turns } from './entry/turns.ts';
 import type { SubjectReader } from './event-bodies.ts';
+import type { Guides } from './site/guide-files.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
 import type { LongPolls } from './status/long-poll.ts';
 
@@ -114,6 +115,8 @@ export interface HttpDeps extends RegistryDeps {
   readonly readDestinations: DestinationReader;
   /** Undefined if the pages were not built. */
   readonly page?: PageBundle | undefined;
+  /** The built documentation; by default that of this folder. */
+  readonly guides?: Guides | undefined;
   /** The sandbox's own shop and chain. Undefined outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
   /** Simulated outcomes, which payments in a sandbox can ask for. */

@@ -16,6 +16,7 @@ const RUN_ELSEWHERE: readonly (readonly [RegExp, string])[] = [
   [/^node_modules\/\.bin\/node deploy\/image\/(make-root|write-oci)\.ts /, 'test/deploy/image.test.ts'],
   [/^systemd-analyze security /, 'test/deploy/units.test.ts'],
   [/^npm run till -- init --file /, 'test/e2e/from-empty-server.test.ts'],
+  [/^npm run guides/, 'test/docs/built-guides.test.ts'],
   [/^npm (ci|prune --omit=dev)$/, 'test/e2e/production-install.test.ts'],
 ];
 /** Commands for engines that do not run where the tests run. The guide says so at its end. */

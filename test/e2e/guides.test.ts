@@ -12,6 +12,7 @@ import { createTill } from '../../sdk/src/till.ts';
 import { sign, verify } from '../../sdk/src/webhooks.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
+import { pngLogo } from '../browser/png.ts';
 import { EXPECTED_OF_FAILURES, startFailingGateway } from '../clients/failing-gateway.ts';
 import { missingPhp, missingPython, phpPath, pythonPath } from '../interpreters.ts';
 import { ONLY_LONG } from '../long.ts';
@@ -261,6 +262,41 @@ describe('the programs of the guides', ONLY_LONG, () => {
     }
   });
 
+  it('start: each program makes a payment', async () => {
+    const page = 'docs/start.md';
+    const [, curl = ''] = await blocksOf(page, 'sh');
+    const [js = ''] = await blocksOf(page, 'js');
+    const programs: [string, readonly string[]][] = [
+      ['START-CURL', ['sh', '-ec', failing(curl)]],
+      ['START-JS', [process.execPath, await writeProgram('start.mjs', js)]],
+    ];
+    if (missingPython() === false) {
+      await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
+      const [code = ''] = await blocksOf(page, 'python');
+      programs.push(['START-PYTHON', [pythonPath(), await writeProgram('start.py', code)]]);
+    }
+    if (missingPhp() === false) {
+      await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));
+      const [code = ''] = await blocksOf(page, 'php');
+      programs.push(['START-PHP', [phpPath(), await writeProgram('start.php', code)]]);
+    }
+    for (const [referenceId, command] of programs) {
+      const program = run(command);
+      assert.equal(await program.end(), 0, program.output());
+      const { data } = await sandbox.call<PaymentPage>('GET', `/v1/payments?referenceId=${referenceId}`);
+      assert.equal(data.length, 1, referenceId);
+      assert.ok(program.output().includes(data[0]?.paymentId ?? '?'), program.output());
+    }
+  });
+
+  it('wallets: a wallet made of curl and viem pays', async () => {
+    await symlink(join(ROOT, 'node_modules/viem'), join(folder, 'node_modules/viem')).catch(ignoreThere);
+    const blocks = await blocksOf('docs/wallets.md', 'bash');
+    const program = run(['bash', '-ec', failing(blocks.join('\n'))]);
+    assert.equal(await program.end(), 0, program.output());
+    assert.match(program.output(), /"status":\s*"succeeded"/);
+  });
+
   it('x402: asks a program to pay, by the server of its page', async () => {
     const [code = ''] = await blocksOf('docs/x402.md', 'js');
     const program = run([process.execPath, await writeProgram('paywall.mjs', code)]);
@@ -329,7 +365,49 @@ describe('the programs of the guides', ONLY_LONG, () => {
       () => writeProgram('hook.php', hook),
     );
   });
+
+  it('README: the requests make, find and refund a payment', async () => {
+    const [block = ''] = (await blocksOf('README.md', 'sh')).filter((text) => text.includes('curl'));
+    const [make = '', follow = ''] = block.split(/^PAYMENT=.*$/m);
+    const made = run(['sh', '-ec', failing(make)]);
+    const paymentId = await payFor(made);
+    assert.equal(await made.end(), 0, made.output());
+    await sandbox.call('GET', `/v1/payments/${paymentId}/status?maxPollMs=20000`);
+    const values = make.split('\n').filter((line) => /^[A-Z_]+=/.test(line));
+    const followed = run(['sh', '-ec', failing([...values, `PAYMENT=${paymentId}`, follow].join('\n'))]);
+    assert.equal(await followed.end(), 0, followed.output());
+    assert.match(followed.output(), /"status":"succeeded".*"refundId"|"refund"/s);
+  });
+
+  // The last test: it moves the clock of the sandbox and changes the merchant.
+  it('curl: the requests of the other pages are answered', async () => {
+    await writeFile(join(folder, 'logo.png'), pngLogo([99, 91, 255]));
+    const usdc = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+    for (const page of [
+      'docs/accepted-assets.md',
+      'docs/branding.md',
+      'docs/payment-links.md',
+      'docs/webhooks.md',
+      'docs/sandbox.md',
+    ]) {
+      const blocks = (await blocksOf(page, 'sh')).filter((block) => block.includes('curl '));
+      assert.ok(blocks.length > 0, page);
+      for (const block of blocks) {
+        const program = run(['sh', '-ec', failing(block.replaceAll(usdc, sandbox.assetOf('USDC')))]);
+        assert.equal(await program.end(), 0, `${page}: ${program.output()}`);
+      }
+    }
+  });
 });
+
+/** Commands whose requests fail when they are refused. The port of the pages is that of `npm start`. */
+function failing(commands: string): string {
+  return commands.replaceAll(/\bcurl /g, 'curl --fail-with-body -sS ').replace('TILL_URL=http://localhost:8080\n', '');
+}
+
+function ignoreThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
 
 /** The output of cancel, refunds, links and events. */
 const LISTED = 'Cancelled 1\\nRefunds 1\\nLinks True\\nEvents 1\\n';

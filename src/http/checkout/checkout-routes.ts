@@ -16,6 +16,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
+import { openGuides } from '../site/guide-files.ts';
 import { homePage } from '../site/home-page.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
@@ -107,7 +108,9 @@ async function findPicture(db: Reader, hash: string): Promise<Picture | undefine
 /** The root without a payment: a page for people, an error for programs. */
 function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
   if (!wantsPage(request)) return errorSender(deps)(nothingAtRoot(), request, reply);
-  return sendSitePage(deps, { request, reply, page: homePage({ isSandbox: deps.sandbox !== undefined }) });
+  const { guides = openGuides() } = deps;
+  const page = homePage({ isSandbox: deps.sandbox !== undefined, hasGuides: guides.isBuilt() });
+  return sendSitePage(deps, { request, reply, page });
 }
 
 function nothingAtRoot(): ApiError {

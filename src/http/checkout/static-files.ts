@@ -26,6 +26,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.png': 'image/png',
   '.webp': 'image/webp',
+  '.html': 'text/html; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.cfg': 'text/plain; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
 };
 const COMPRESSIBLE = /^text\/|svg|json/;
 /** A build has about a hundred files. Files beyond this number are not read. */

@@ -18,7 +18,20 @@ const LINKS: readonly Link[] = [
   { href: '/health', name: 'Health', text: 'Whether the process is alive.' },
 ];
 
-export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePage {
+const GUIDES_LINK: Link = {
+  href: '/guides/',
+  name: 'Guides',
+  text: 'How to take, make and run payments, page by page.',
+};
+
+export function homePage({
+  isSandbox,
+  hasGuides,
+}: {
+  readonly isSandbox: boolean;
+  readonly hasGuides: boolean;
+}): SitePage {
+  const links = [...(isSandbox ? SANDBOX_LINKS : []), ...(hasGuides ? [GUIDES_LINK] : []), ...LINKS];
   return {
     title: isSandbox ? 'Till sandbox' : 'Till',
     of: 'gateway',
@@ -26,7 +39,7 @@ export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePa
 <h1>${isSandbox ? html`A payment gateway,<br>with play money.` : 'A payment gateway runs here.'}</h1>
 <p class="lead">A shop creates a payment, its customer picks a token and signs once, and the money reaches the shop on chain. This is Till, open and self-hosted.</p>
 </div>
-<ul class="rows links">${[...(isSandbox ? SANDBOX_LINKS : []), ...LINKS].map(linkRow)}</ul>
+<ul class="rows links">${links.map(linkRow)}</ul>
 <p class="aside"><strong>Did you come to pay?</strong> Open the link, or scan the code, that the shop gave you: it names your payment, and this address does not.</p>`,
   };
 }
