@@ -31,7 +31,10 @@ export default defineConfig({
   transformHead: ({ pageData, siteData }) => [
     ['link', { rel: 'icon', href: `${siteData.base}till.svg`, type: 'image/svg+xml' }],
     ['link', { rel: 'stylesheet', href: `${siteData.base}code.css` }],
-    ['link', { rel: 'alternate', type: 'text/markdown', href: `${siteData.base}${pageData.relativePath}` }],
+    // The page for addresses that are not there has no twin.
+    ...(pageData.isNotFound
+      ? []
+      : [['link', { rel: 'alternate', type: 'text/markdown', href: `${siteData.base}${pageData.relativePath}` }]]),
   ],
   buildEnd: ({ outDir }) => writeFileSync(join(outDir, 'code.css'), colours.sheet()),
   themeConfig: {

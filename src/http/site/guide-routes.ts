@@ -11,7 +11,7 @@ export type GuideDeps = Pick<HttpDeps, 'config' | 'guides'>;
 
 /** The documentation as a site, if it was built. Its pages have no inline script or style, so they have the policy of all other pages. */
 export async function guideRoutes(app: App, { config, guides = openGuides() }: GuideDeps): Promise<void> {
-  const route = { schema: { hide: true }, config: { isCheap: true } };
+  const route = { schema: { hide: true }, config: { isCheap: true } } as const;
   app.get('/guides', route, (_request, reply) =>
     guides.isBuilt() ? reply.redirect('/guides/', 308) : reply.callNotFound(),
   );
