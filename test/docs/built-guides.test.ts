@@ -117,10 +117,8 @@ describe('the built guides', ONLY_LONG, () => {
     await page.getByRole('heading', { name: 'Start in a minute' }).waitFor();
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('searchbox').fill('cooling-off');
-    const [result] = await page.getByRole('listbox').getByRole('link').all();
-    assert.ok(result !== undefined || (await page.getByRole('option').first().isVisible()));
     await page.getByRole('option').first().click();
-    await page.waitForURL(/\/guides\/[\w/-]+\.html/);
+    await page.waitForURL(({ pathname, hash }) => pathname !== '/guides/start.html' && hash !== '');
     await end();
   });
 
