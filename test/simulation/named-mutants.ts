@@ -482,7 +482,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'unexpected money is given back to the Collector',
     file: 'src/actions/outgoing/return/return-unexpected.ts',
-    from: 'refuseLost(deps, unexpected, recipient);',
+    from: 'await refuseLost(tx, deps, unexpected, recipient);',
     to: 'void refuseLost;',
     test: 'test/e2e/money-faults.test.ts',
     title:
