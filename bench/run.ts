@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureAgainst } from './against.ts';
 import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
 import { depositsMeasurement } from './deposits.ts';
@@ -65,6 +66,8 @@ npm run bench -- dashboard --payments 1000000
                                  with fewer payments than the target is about; for lists, dashboard, export and noisy_neighbour
 npm run bench -- settle --statements
                                  where the time of a payment goes: statements, rows, WAL, functions; for settle and create
+npm run bench -- --against <commit> create settle
+                                 in turns with another commit; --rounds <n> for each (default 3)
 npm run bench -- soak            30 minutes at half of the maximum, with faults; --minutes <n> for another length
 
 Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
@@ -89,6 +92,8 @@ async function main(args: readonly string[]): Promise<number> {
       large: { type: 'boolean', default: false },
       payments: { type: 'string' },
       statements: { type: 'boolean', default: false },
+      against: { type: 'string' },
+      rounds: { type: 'string', default: '3' },
     },
   });
   const payments = values.payments === undefined ? undefined : Number(values.payments);
@@ -101,6 +106,9 @@ async function main(args: readonly string[]): Promise<number> {
   if (named.some((word) => choose(word).length === 0) || !isCount) {
     process.stderr.write(USAGE);
     return 2;
+  }
+  if (values.against !== undefined) {
+    return measureAgainst(values.against, { figures: named, rounds: Number(values.rounds) });
   }
   const chosen = MEASUREMENTS.map((measurement) => ({
     measurement,
