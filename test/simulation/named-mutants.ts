@@ -748,8 +748,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a transaction is broadcast to the first endpoint alone',
     file: 'src/chains/evm/evm-chain.ts',
-    from: 'how?.isRepeated ? broadcastToAll(rpc, bytes)',
-    to: 'how?.isRepeated && broadcastToAll.length > 2 ? broadcastToAll(rpc, bytes)',
+    from: 'how?.isRepeated ? broadcastToAll(context, bytes)',
+    to: 'how?.isRepeated && broadcastToAll.length > 2 ? broadcastToAll(context, bytes)',
     test: 'test/attacks/one-endpoint.test.ts',
     title: 'broadcast: transactions that one endpoint swallows are mined by another',
   },

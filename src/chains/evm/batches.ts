@@ -28,6 +28,7 @@ import {
 } from './deposits.ts';
 import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
 import { askingOnly, type EvmContext } from './evm-context.ts';
+import { gatherAnswers } from './gather-answers.ts';
 import { authorizationOf, collectorItem, depositTerms } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
@@ -59,12 +60,17 @@ export async function simulate(
 ): Promise<readonly ItemOutcome[]> {
   const [first, second] = context.rpc.inOrder();
   if (!isDoubted || first === undefined || second === undefined) return simulateOnce(context, batch, how);
-  const reports = await Promise.allSettled(
-    [first, second].map((endpoint) => simulateOnce(askingOnly(context, endpoint), batch, how)),
+  const failures: unknown[] = [];
+  const asked = [first, second].map((endpoint) =>
+    simulateOnce(askingOnly(context, endpoint), batch, how).catch((error: unknown) => {
+      failures.push(error);
+      return undefined;
+    }),
   );
-  const answers = reports.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
-  const [failure] = reports.flatMap((report) => (report.status === 'rejected' ? [report.reason] : []));
-  if (answers.length === 0) throw failure;
+  const answers = await gatherAnswers(context.world.timers, asked, (outcomes) =>
+    outcomes.every(({ is }) => is === 'paid'),
+  );
+  if (answers.length === 0) throw failures[0];
   return batch.map((_, index) => {
     const outcomes = answers.flatMap((answer) => answer[index] ?? []);
     return outcomes.find(({ is }) => is === 'paid') ?? outcomes[0] ?? { is: 'refused', reason: 'unknown' };

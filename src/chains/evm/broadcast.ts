@@ -1,8 +1,9 @@
 import { keccak256 } from 'viem';
 import { unlessUnavailable } from '../chain-errors.ts';
 import type { BroadcastOutcome } from '../sender.ts';
+import type { EvmContext } from './evm-context.ts';
+import { gatherAnswers } from './gather-answers.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
-import type { Rpc } from './rpc.ts';
 import { type Hex, readHash } from './rpc-values.ts';
 
 const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/;
@@ -45,9 +46,13 @@ const BY_WORTH: readonly BroadcastOutcome[] = [
 ];
 
 /** Sends the bytes to every endpoint that can be asked. Without an answer, to one after the other, in several rounds. */
-export async function broadcastToAll(rpc: Rpc, bytes: string): Promise<BroadcastOutcome> {
+export async function broadcastToAll({ rpc, world }: EvmContext, bytes: string): Promise<BroadcastOutcome> {
   const asked = broadcastCall(bytes);
-  const answers = await Promise.all(rpc.endpoints.map((endpoint) => unlessUnavailable(rpc.callOne(endpoint, asked))));
+  const answers = await gatherAnswers(
+    world.timers,
+    rpc.endpoints.map((endpoint) => unlessUnavailable(rpc.callOne(endpoint, asked))),
+    (outcome) => outcome === 'accepted' || outcome === 'known',
+  );
   return BY_WORTH.find((outcome) => answers.includes(outcome)) ?? rpc.call(asked);
 }
 

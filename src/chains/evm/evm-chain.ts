@@ -115,7 +115,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     priceText,
     signBatch: (signer, batch, bid) => signBatch(context, signer, batch, bid),
     signNothing: (signer, bid) => signNothing(context, signer, bid),
-    broadcast: async (bytes, how) => (how?.isRepeated ? broadcastToAll(rpc, bytes) : rpc.call(broadcastCall(bytes))),
+    broadcast: async (bytes, how) =>
+      how?.isRepeated ? broadcastToAll(context, bytes) : rpc.call(broadcastCall(bytes)),
     findTransaction: (hash) => findTransaction(context, hash),
   };
 

@@ -6,6 +6,7 @@ import { simulate } from './batches.ts';
 import { ethCall, unlessFaulty } from './eth-call.ts';
 import { type AssetTerms, askingOnly, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
+import { gatherAnswers } from './gather-answers.ts';
 import { depositAddressOf } from './item-terms.ts';
 import type { RpcError } from './json-rpc.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
@@ -40,12 +41,11 @@ const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
 async function otherVerdict(context: EvmContext, ask: Judgement): Promise<Verdict | undefined> {
   const [first, second] = context.rpc.inOrder();
   if (first === undefined || second === undefined) return undefined;
-  const verdicts = await Promise.all(
-    [first, second].map((endpoint) =>
-      unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask))),
-    ),
+  const asked = [first, second].map((endpoint) =>
+    unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask))),
   );
-  return verdicts.find((verdict) => verdict?.is === 'good');
+  const verdicts = await gatherAnswers(context.world.timers, asked, ({ is }) => is === 'good');
+  return verdicts.find(({ is }) => is === 'good');
 }
 
 interface Judgement {
