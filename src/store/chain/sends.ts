@@ -40,7 +40,10 @@ export interface SlotRange {
   readonly to: number;
 }
 
-/** The open sends, in the order of slots. The bytes are not read, because they are large and seldom needed. */
+/**
+ * The open sends, in the order of slots. The bytes are not read, because they are large and seldom needed. Versions that were final at
+ * migration 0067 have their terms in the former column, which counts if a deep reorg opens their slot again.
+ */
 export async function listOpenSends(
   db: Reader,
   { network, signer }: SenderId,
@@ -49,7 +52,7 @@ export async function listOpenSends(
   const rows = await db<(OpenSendRow & Omit<OpenSend, 'slot' | 'offer'>)[]>`
     select s.slot, s.kind, s.lane, s.created_at as "createdAt", v.hash, v.price, v.terms, v.created_at as "signedAt"
     from relay_sends s, lateral (
-      select hash, price, terms, created_at from relay_versions v
+      select hash, price, coalesce(terms, jsonb_build_object('tip', tip::text)) as terms, created_at from relay_versions v
       where v.network = s.network and v.signer = s.signer and v.slot = s.slot
       order by v.price desc, v.created_at desc limit 1
     ) v
@@ -59,14 +62,14 @@ export async function listOpenSends(
   return rows.map(({ price, terms, ...row }) => ({
     ...row,
     slot: Number(row.slot),
-    offer: { price: BigInt(price), terms: terms ?? {} },
+    offer: { price: BigInt(price), terms },
   }));
 }
 
 interface OpenSendRow {
   readonly slot: string;
   readonly price: string;
-  readonly terms: Offer['terms'] | null;
+  readonly terms: Offer['terms'];
 }
 
 /** The highest slot ever used, below `below` if it is given. */

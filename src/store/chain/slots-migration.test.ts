@@ -77,6 +77,18 @@ describe('the journal of slots, while nodes of the version before run', () => {
     assert.equal((await listOpenSends(db.sql, id, ALL))[0]?.hash, '0x03');
   });
 
+  it('knows the tip of a transaction that was final at the migration, if a reorg opens it again', async () => {
+    const id = { network: NETWORK, signer: '0xFinal' };
+    await run(async (tx) => {
+      await BEFORE.send(tx, id.signer, 5);
+      await BEFORE.version(tx, id.signer, 5, '0x05');
+      // The migration has left versions of final slots as they were.
+      await tx`update relay_versions set terms = null, cost = null where hash = '0x05'`;
+    });
+    const [send] = await listOpenSends(db.sql, id, ALL);
+    assert.deepEqual(send?.offer, { price: 900n, terms: { tip: '80' } });
+  });
+
   it('gives a slot to one of both', async () => {
     const id = { network: NETWORK, signer: '0xBoth' };
     const version = { slot: 0, hash: '0x04', bytes: '0x04', offer: { price: 1n, terms: {} }, cost: 1n };
