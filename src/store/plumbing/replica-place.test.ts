@@ -28,6 +28,14 @@ describe('the place of a replica', () => {
     assert.deepEqual(judged('99'), { refusal: 'behind', lagMs: 2_000 });
   });
 
+  it('is refused at a place from before the first sample, however young the samples are', () => {
+    const young = createWalHistory();
+    young.take({ atMs: 2_900, position: 400n, timeline: 2, identity: '7/5' });
+    const measure = { history: young, position: 0n, maxLagMs: 1_000, nowMs: 3_000 };
+    assert.deepEqual(judgePlace({ ...PLACE, position: '399' }, measure), { refusal: 'behind', lagMs: 100 });
+    assert.deepEqual(judgePlace({ ...PLACE, position: '400' }, measure), { refusal: undefined, lagMs: 100 });
+  });
+
   it('is refused before the position that the caller needs, however fresh it is', () => {
     assert.deepEqual(judged('400', {}, 401n), { refusal: 'behind', lagMs: 500 });
     assert.deepEqual(judged('401', {}, 401n), { refusal: undefined, lagMs: 500 });

@@ -75,10 +75,11 @@ interface Measure {
 export function judgePlace(place: ReplicaPlace, { history, position, maxLagMs, nowMs }: Measure): ReplicaState {
   if (!place.isStandby || place.position === null) return { refusal: 'not_a_replica', lagMs: undefined };
   const replayed = BigInt(place.position);
-  const lagMs = history.lagMs(replayed, nowMs);
+  const lag = history.lag(replayed, nowMs);
   const primary = history.newest();
-  if (lagMs === undefined || primary === undefined) return { refusal: 'behind', lagMs };
+  if (lag === undefined || primary === undefined) return { refusal: 'behind', lagMs: undefined };
+  const lagMs = lag.ms;
   if (place.identity !== primary.identity) return { refusal: 'not_a_replica', lagMs: undefined };
   if ((place.timeline ?? 0) < primary.timeline) return { refusal: 'other_timeline', lagMs };
-  return { refusal: replayed < position || lagMs > maxLagMs ? 'behind' : undefined, lagMs };
+  return { refusal: replayed < position || lag.isMore || lagMs > maxLagMs ? 'behind' : undefined, lagMs };
 }

@@ -5,9 +5,16 @@
  */
 export interface WalHistory {
   take(sample: WalSample): void;
-  /** The most milliseconds by which a server that has replayed this position is behind. Undefined before the first sample. */
-  lagMs(position: bigint, nowMs: number): number | undefined;
+  /** How far a server that has replayed this position is behind. Undefined before the first sample. */
+  lag(position: bigint, nowMs: number): Lag | undefined;
   newest(): WalSample | undefined;
+}
+
+export interface Lag {
+  /** The most milliseconds by which the server is behind. */
+  readonly ms: number;
+  /** True if the server has not reached the oldest sample. Then it is behind by at least these milliseconds. */
+  readonly isMore: boolean;
 }
 
 export interface WalSample {
@@ -28,9 +35,10 @@ export function createWalHistory(): WalHistory {
     take(sample) {
       samples = [...samples, sample].slice(-KEPT);
     },
-    lagMs(position, nowMs) {
-      const reached = samples.findLast((sample) => sample.position <= position) ?? samples[0];
-      return reached && Math.max(0, nowMs - reached.atMs);
+    lag(position, nowMs) {
+      const reached = samples.findLast((sample) => sample.position <= position);
+      const since = reached ?? samples[0];
+      return since && { ms: Math.max(0, nowMs - since.atMs), isMore: reached === undefined };
     },
     newest: () => samples.at(-1),
   };
