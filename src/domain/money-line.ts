@@ -25,7 +25,8 @@ export interface MoneyLine {
 /** The fields of every line, in their order, for the documentation. */
 export const LINE_FIELDS = {
   money: 'the decision, as in the table below',
-  subject: 'the id of the payment, refund, payout or destination, of the late money (`stry_…`), or what is frozen',
+  subject:
+    'the id of the payment, refund, payout, destination or float return, of the unexpected money (`stry_…`), the account of ours that money left, what is frozen, or the partner or merchant whose fees were changed',
   merchantId: 'the merchant',
   network: 'CAIP-2',
   asset: 'CAIP-19',
