@@ -835,6 +835,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is emptied by hand before the gateway knows the new one',
   },
   {
+    name: 'what came back from an account that joins is taken back as well',
+    file: 'src/actions/outgoing/return/take-back-departures.ts',
+    from: 'back.set(departure, (back.get(departure) ?? 0n) + part);',
+    to: '',
+    test: 'test/e2e/account-changes.test.ts',
+    title: 'is emptied by hand too early',
+  },
+  {
     name: 'floats follow their money to the account of the settings alone',
     file: 'src/actions/outgoing/float/follow-floats.ts',
     from: '(await intermediateInForce(deps.db.sql, deps, network)) ?? connected.intermediateAccount;',

@@ -118,15 +118,20 @@ export async function lockLacking(
   return rows.map(readRow);
 }
 
-/** Locks the departures that nobody ordered and that went to these accounts, in order. Called when an account joins, so it may be slow. */
-export async function lockDeparturesTo(
+/**
+ * Locks the movements between our accounts and these, which were strangers then, in order: the departures that nobody ordered to
+ * them, and the arrivals from them. Called when an account joins, so it may be slow.
+ */
+export async function lockMovementsWith(
   tx: Tx,
   network: string,
   accounts: readonly string[],
 ): Promise<AccountMovement[]> {
+  const strangers = accounts as string[];
   const rows = await tx<MovementRow[]>`
     select ${columns(tx)} from account_movements
-    where network = ${network} and sender_owner = 'nobody' and recipient = any(${accounts as string[]}::text[])
+    where network = ${network} and (sender_owner = 'nobody' and recipient = any(${strangers}::text[])
+      or sender = any(${strangers}::text[]) and sender_owner is null and recipient_owner is not null)
     order by block_number, log_index for update`;
   return rows.map(readRow);
 }

@@ -1,5 +1,10 @@
 import { ACCOUNTS, type Entry, entry, type Line, OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { type AccountMovement, lockDeparturesTo, setOwn } from '../../../store/chain/account-movements.ts';
+import {
+  type AccountMovement,
+  lockMovementsWith,
+  setDeparted,
+  setOwn,
+} from '../../../store/chain/account-movements.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
@@ -9,12 +14,15 @@ import { recordEntries } from '../../books/record.ts';
 import { followFloats } from '../float/follow-floats.ts';
 import { departureKey } from './book-departures.ts';
 
+interface TakeBack {
+  readonly network: string;
+  readonly departures: readonly AccountMovement[];
+  /** The units of a departure that stay departed. None if it is not among these. */
+  readonly kept?: ReadonlyMap<AccountMovement, bigint>;
+}
+
 /** Takes back what was booked for departures. The bearers get their money back, as far as the operator has not filled it meanwhile. */
-export async function takeBackDepartures(
-  tx: Tx,
-  { network, departures }: { readonly network: string; readonly departures: readonly AccountMovement[] },
-  at: Date,
-): Promise<void> {
+export async function takeBackDepartures(tx: Tx, { network, departures, kept }: TakeBack, at: Date): Promise<void> {
   const booked = await positionsOf(
     tx,
     departures.map((departure) => departureKey(network, departure)),
@@ -25,19 +33,22 @@ export async function takeBackDepartures(
     const lines = booked.get(reference) ?? [];
     if (lines.length === 0) continue;
     const { asset, sender: account } = departure;
-    const back = backLines(lines, { account, lacking: BigInt(departure.lacking) });
+    const keptUnits = kept?.get(departure) ?? 0n;
+    const { back, left } = backLines(lines, { account, lacking: BigInt(departure.lacking), kept: keptUnits });
     const units = back.find((line) => line.account === ACCOUNTS.float(OPERATOR_FLOAT))?.units ?? 0n;
     const change = { owner: OPERATOR_FLOAT, network, asset, kind: 'restored', subject: reference, account } as const;
     await changeFloats(tx, [{ ...change, units }], at);
     entries.push(entry('departed', { network, asset, subject: account, reference, merchantId: null }, back));
-    await deleteAlert(tx, { name: 'money_left', subject: reference });
+    if (keptUnits > 0n) await setDeparted(tx, network, departure, left);
+    if (left.lacking === 0n) await deleteAlert(tx, { name: 'money_left', subject: reference });
   }
   await recordEntries(tx, entries, at);
 }
 
 /**
  * Intermediate accounts that have just become known. Money that an operator has moved to them before is no departure: what was
- * booked for it is taken back, and floats follow their money.
+ * booked for it is taken back, and floats follow their money. Money that has come back from them since is in the books already, as
+ * an arrival, so as much of the departures stays.
  */
 export async function takeBackDeparturesTo(
   tx: Tx,
@@ -45,30 +56,71 @@ export async function takeBackDeparturesTo(
   at: Date,
 ): Promise<void> {
   if (accounts.length === 0) return;
-  const departures = await lockDeparturesTo(tx, network, accounts);
+  const kept = cameBack(await lockMovementsWith(tx, network, accounts));
+  const departures = [...kept.keys()].filter((departure) => stillThere(departure, kept) > 0n);
   if (departures.length === 0) return;
-  await takeBackDepartures(tx, { network, departures }, at);
-  await setOwn(tx, network, departures);
-  for (const { asset, sender: from, recipient: to, amount, transactionHash } of departures) {
-    await followFloats(tx, [{ asset, from, to, amount: BigInt(amount), transactionHash }], at);
-    const detail = { asset, amount, to, transactionHash };
+  await takeBackDepartures(tx, { network, departures, kept }, at);
+  const whole = departures.filter((departure) => kept.get(departure) === 0n);
+  if (whole.length > 0) await setOwn(tx, network, whole);
+  for (const departure of departures) {
+    const { asset, sender: from, recipient: to, transactionHash } = departure;
+    const amount = stillThere(departure, kept);
+    await followFloats(tx, [{ asset, from, to, amount, transactionHash }], at);
+    const detail = { asset, amount: `${amount}`, to, transactionHash };
     await appendAudit(tx, { at, actor: 'watcher', action: 'money.moved', subject: from, detail });
   }
 }
 
-/** What the operator has filled meanwhile is the operator's: it is not missing any more, and comes back as a float. */
+/** The units of each departure that have come back from its recipient since. The oldest departure comes back first. */
+function cameBack(movements: readonly AccountMovement[]): Map<AccountMovement, bigint> {
+  const back = new Map<AccountMovement, bigint>();
+  for (const movement of movements) {
+    if (movement.senderOwner === 'nobody') {
+      back.set(movement, 0n);
+      continue;
+    }
+    let left = BigInt(movement.amount);
+    for (const departure of back.keys()) {
+      if (departure.recipient !== movement.sender || departure.asset !== movement.asset) continue;
+      const part = least(left, stillThere(departure, back));
+      back.set(departure, (back.get(departure) ?? 0n) + part);
+      left -= part;
+    }
+  }
+  return back;
+}
+
+function stillThere(departure: AccountMovement, back: ReadonlyMap<AccountMovement, bigint>): bigint {
+  return BigInt(departure.amount) - (back.get(departure) ?? 0n);
+}
+
+/**
+ * The lines that take a departure back, and the parts of it that are left. What the operator has filled meanwhile is the
+ * operator's: it is not missing any more, and comes back as a float. Units that stay departed are first those that were filled,
+ * because money that came back has probably filled them, and then those that are missing.
+ */
 function backLines(
   lines: readonly Line[],
-  { account, lacking }: { readonly account: string; readonly lacking: bigint },
-): Line[] {
-  const missing = lines.find((line) => line.account === ACCOUNTS.missing(account))?.units ?? 0n;
-  const filled = -missing > lacking ? -missing - lacking : 0n;
+  { account, lacking, kept }: { readonly account: string; readonly lacking: bigint; readonly kept: bigint },
+) {
+  const unitsOf = (name: string) => lines.find((line) => line.account === name)?.units ?? 0n;
   const float = ACCOUNTS.float(OPERATOR_FLOAT);
-  const isMoved = (line: Line) => line.account === ACCOUNTS.missing(account) || line.account === float;
-  const floatUnits = lines.find((line) => line.account === float)?.units ?? 0n;
-  return [
-    ...lines.filter((line) => !isMoved(line)).map((line) => ({ account: line.account, units: -line.units })),
-    { account: float, units: filled - floatUnits },
-    { account: ACCOUNTS.missing(account), units: -missing - filled },
+  const missing = -unitsOf(ACCOUNTS.missing(account));
+  const filled = missing > lacking ? missing - lacking : 0n;
+  const keptFilled = least(kept, filled);
+  const keptMissing = least(kept - keptFilled, missing - filled);
+  const keptFloat = least(kept - keptFilled - keptMissing, -unitsOf(float));
+  const keptFees = kept - keptFilled - keptMissing - keptFloat;
+  const back: Line[] = [
+    { account: ACCOUNTS.fees, units: -unitsOf(ACCOUNTS.fees) - keptFees },
+    { account: float, units: filled - keptFilled - unitsOf(float) - keptFloat },
+    { account: ACCOUNTS.missing(account), units: missing - filled - keptMissing },
+    { account: ACCOUNTS.outside, units: kept - unitsOf(ACCOUNTS.outside) },
   ];
+  return { back, left: { fromFees: keptFees, fromFloat: keptFloat, lacking: keptMissing } };
+}
+
+function least(a: bigint, b: bigint): bigint {
+  const smaller = a < b ? a : b;
+  return smaller > 0n ? smaller : 0n;
 }
