@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { backUp, onSchemaCopy, ownerUrl } from './database.ts';
 import { runProgram } from './run-program.ts';
-import { type UpdateDeps, UpdateError } from './run-update.ts';
+import type { UpdateDeps } from './run-update.ts';
 import { syncFolder, writeWhole } from './state.ts';
+import { UpdateError } from './update-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

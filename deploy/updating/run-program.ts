@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { UpdateError } from './run-update.ts';
+import { UpdateError } from './update-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,5 @@
 import { readState, removeState, type UpdateState, writeState } from './state.ts';
-
-/** A refusal or failure that its message explains. */
-export class UpdateError extends Error {}
+import { UpdateError } from './update-error.ts';
 
 /** What an update works on. Tests put machines of their own in its place. */
 export interface UpdateDeps {

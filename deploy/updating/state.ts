@@ -1,5 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { UpdateError } from './update-error.ts';
 
 /** An update that is under way. It is written before the step that it names begins, and removed when no node waits for anything. */
 export interface UpdateState {
@@ -19,11 +20,19 @@ export interface UpdateState {
 const FILE = 'update.json';
 
 export async function readState(home: string): Promise<UpdateState | undefined> {
-  const text = await readFile(join(home, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const path = join(home, FILE);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  return text === undefined ? undefined : (JSON.parse(text) as UpdateState);
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as UpdateState;
+  } catch {
+    throw new UpdateError(
+      `${path} is no whole JSON, so the update that is under way is not known. Let the links of all nodes lead to one release and restart them, then remove the file.`,
+    );
+  }
 }
 
 export function writeState(home: string, state: UpdateState): Promise<void> {
@@ -38,14 +47,20 @@ export async function removeState(home: string): Promise<void> {
 /** After a crash or a power cut the file is the old one or the new one, never a part. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const part = `${path}.part`;
-  const file = await open(part, 'w', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(part, 'w', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => {});
+    // The error of a write has no path.
+    throw Object.assign(error as NodeJS.ErrnoException, { path });
   }
-  await rename(part, path);
   await syncFolder(dirname(path));
 }
 

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { openInstallation, releaseAt } from './installation.ts';
-import { runUpdate, UpdateError } from './run-update.ts';
+import { runUpdate } from './run-update.ts';
+import { failureLine } from './update-error.ts';
 
 const USAGE = `deploy/update --to <folder>   replaces the release of all nodes on this machine, one after the other
 deploy/update                 goes on with an update that was interrupted
@@ -43,8 +44,9 @@ export async function main(args: readonly string[], step?: (name: string) => voi
     const isDone = await runUpdate(deps, { to, isBack: values.back, acceptsOneWay: values['one-way'] });
     return isDone ? 0 : 1;
   } catch (error) {
-    if (!(error instanceof UpdateError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const line = failureLine(error);
+    if (line === undefined) throw error;
+    process.stderr.write(`${line}\n`);
     return 1;
   }
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { runUpdate, type UpdateDeps, UpdateError, type UpdateOrder } from '../../deploy/updating/run-update.ts';
+import { runUpdate, type UpdateDeps, type UpdateOrder } from '../../deploy/updating/run-update.ts';
+import { failureLine, UpdateError } from '../../deploy/updating/update-error.ts';
+import { mountSmallDisk } from '../crash/small-disk.ts';
 
 const OLD = '0.1.0';
 const NEW = '0.2.0';
@@ -208,5 +210,44 @@ describe('the steps of an update', () => {
     await assert.rejects(runUpdate(ill.deps, to(NEW)), /Node 1 is not ready before the update/);
     assert.deepEqual(ill.facts().backups, []);
     await isOver();
+  });
+
+  it('end with one line where the file of the update is broken, and change nothing', async () => {
+    const machines = createMachines(home);
+    const path = join(home, 'update.json');
+    await writeFile(path, '{"from": "0.1');
+    const refused = await runUpdate(machines.deps, GO_ON).catch(failureLine);
+    assert.equal(
+      refused,
+      `${path} is no whole JSON, so the update that is under way is not known. Let the links of all nodes lead to one release and restart them, then remove the file.`,
+    );
+    assert.deepEqual(machines.running(), all(OLD));
+  });
+
+  it('end with one line on a full disk, lose nothing, and go on when there is room', async (context) => {
+    const disk = mountSmallDisk(join(home, 'disk'), 1);
+    if (disk === undefined) return context.skip('Only root may mount a small disk.');
+    try {
+      const machines = createMachines(disk.dir);
+      const { step } = machines.deps;
+      Object.assign(machines.deps, {
+        async step(name: string) {
+          await step(name);
+          if (name === 'backed up') await disk.fill();
+        },
+      });
+      const refused = await runUpdate(machines.deps, to(NEW)).catch(failureLine);
+      assert.match(
+        String(refused),
+        /update\.json cannot be used \(ENOSPC: .*\)\. Free space on its disk, and run the update again: it goes on where it stopped\.$/,
+      );
+      assert.deepEqual([machines.running(), machines.facts().schema], [all(OLD), 1]);
+      await disk.free();
+      Object.assign(machines.deps, { step });
+      assert.equal(await runUpdate(machines.deps, GO_ON), true);
+      assert.deepEqual(machines.running(), all(NEW));
+    } finally {
+      disk.unmount();
+    }
   });
 });
