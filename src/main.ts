@@ -1,19 +1,17 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
-import { OtherIntermediateError, RetiredAccountError } from './actions/own-accounts.ts';
+import { openReceiptKey } from './actions/open-receipt-key.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
-import { OtherRecordsError, openRecords } from './actions/records/open-records.ts';
+import { openRecords } from './actions/records/open-records.ts';
 import { createRecordMemory } from './actions/records/remember-records.ts';
-import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
 import { examineGateway } from './cli/examine-gateway.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
-import { MetricsPortError, serveMetrics } from './http/metrics-server.ts';
+import { serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { createMailer } from './mail/smtp.ts';
 import { connectNetworks, openRates, openReceivers, openScreening, openTraces } from './outside.ts';
@@ -22,19 +20,16 @@ import { createParts } from './parts.ts';
 import { createLog } from './runtime/log.ts';
 import { watchProcess } from './runtime/metrics.ts';
 import { steadyClock, systemWorld } from './runtime/system-world.ts';
-import { TelemetryMissingError } from './runtime/telemetry.ts';
 import type { World } from './runtime/world.ts';
 import { banner } from './sandbox/banner.ts';
-import { ChainStartError, startSandboxChain } from './sandbox/chain-process.ts';
+import { startSandboxChain } from './sandbox/chain-process.ts';
 import { announceSandbox } from './sandbox/demo.ts';
-import { NoPostgresError, startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
+import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
-import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
+import { lockHome } from './sandbox/home-lock.ts';
 import { SANDBOX_NETWORK } from './sandbox/sandbox-network.ts';
 import { followSandboxTime } from './sandbox/sandbox-time.ts';
-import { ScreeningListError } from './screening/follow-list.ts';
 import {
-  ChainSettingsError,
   depositMinimumOn,
   gasBudgets,
   isSandbox,
@@ -44,16 +39,17 @@ import {
 } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { drainTimeMs } from './settings/drain-time.ts';
-import { EnvironmentFileError, readEnvironment } from './settings/environment.ts';
-import { MasterSecretError, openSecrets } from './settings/master-secret.ts';
+import { readEnvironment } from './settings/environment.ts';
+import { openSecrets } from './settings/master-secret.ts';
 import { misspeltSettings } from './settings/misspelt.ts';
 import { productionRisks } from './settings/production-risks.ts';
 import { readStartConfig } from './settings/read-config.ts';
 import type { Role } from './settings/roles.ts';
 import { secretValues } from './settings/secret-values.ts';
 import { withArguments } from './settings/start-arguments.ts';
+import { startRefusal } from './start-refusal.ts';
 import { openRunRole } from './store/plumbing/database-roles.ts';
-import { migrate, SchemaMismatchError } from './store/plumbing/migrate.ts';
+import { migrate } from './store/plumbing/migrate.ts';
 import { openNodeDatabase } from './store/plumbing/node-database.ts';
 import { startBookkeeping } from './workers/bookkeeping.ts';
 import { startDelivering } from './workers/delivering.ts';
@@ -80,25 +76,6 @@ const COPY_LOGOS_MS = 2_000;
 /** The web pages, built by npm's `prepare` step. */
 const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
-
-/** Errors that are printed without a stack: their message is enough for the operator. */
-const EXPECTED = [
-  ChainSettingsError,
-  ChainStartError,
-  EnvironmentFileError,
-  HomeInUseError,
-  MasterSecretError,
-  MetricsPortError,
-  NoPostgresError,
-  OtherIntermediateError,
-  RetiredAccountError,
-  OtherMasterSecretError,
-  OtherRecordsError,
-  OtherSandboxChainError,
-  SchemaMismatchError,
-  ScreeningListError,
-  TelemetryMissingError,
-];
 
 if (import.meta.main) await runGateway(systemWorld);
 
@@ -388,12 +365,7 @@ function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   process.on('unhandledRejection', crash);
 }
 
-/** Prints the reason in one line. Unexpected errors are printed with their stack. */
 function refuse(error: unknown): never {
-  const isExpected = EXPECTED.some((kind) => error instanceof kind);
-  const { code, message = String(error), stack } = error as NodeJS.ErrnoException;
-  const text =
-    code === 'EADDRINUSE' ? `${message}. Set PORT to a free port.` : isExpected ? message : (stack ?? message);
-  process.stderr.write(`Till cannot start: ${text}\n`);
+  process.stderr.write(`Till cannot start: ${startRefusal(error)}\n`);
   process.exit(1);
 }

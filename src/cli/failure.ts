@@ -6,7 +6,7 @@ import { ShopperError } from '../sandbox/shopper.ts';
 import { ScreeningListError } from '../screening/follow-list.ts';
 import { ChainSettingsError } from '../settings/chains.ts';
 import { MasterSecretError } from '../settings/master-secret.ts';
-import { databaseFault } from '../store/plumbing/database.ts';
+import { databaseProblem } from '../store/plumbing/database-problem.ts';
 import { SchemaMismatchError } from '../store/plumbing/migrate.ts';
 import { UsageError } from './command-line.ts';
 import { helpCall } from './help.ts';
@@ -47,13 +47,7 @@ export function describeFailure(error: unknown): Failure {
   if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
   // The error of a connection that several addresses refused has a code and an empty message.
-  const reason = message || code || String(error);
-  return failed(
-    'internal_error',
-    databaseFault(error) === 'unavailable'
-      ? `The database is out of reach (${reason}): is the server running, and does DATABASE_URL point to it?`
-      : reason,
-  );
+  return failed('internal_error', databaseProblem(error) ?? (message || code || String(error)));
 }
 
 function describeUsage({ problems, topic }: UsageError): Failure {

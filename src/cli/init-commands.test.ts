@@ -455,6 +455,15 @@ describe('till init', () => {
     );
   });
 
+  it('says what to do about a file that cannot be read', async () => {
+    await writeFile(`${file}.json`, JSON.stringify(good()));
+    const { exitCode, stderr } = await runCommand(['init', '--answers', `${file}.json`, '--yes', '--file', folder], {
+      env: {},
+    });
+    const line = `invalid_state: ${folder} cannot be read (EISDIR), and is as it was. Name a file by --file, and run init again.\n`;
+    assert.deepEqual([exitCode, stderr], [1, line]);
+  });
+
   it('says what to do about a full disk, and loses nothing', async (context) => {
     const disk = mountSmallDisk(join(folder, 'disk'), 1);
     if (disk === undefined) return context.skip('Only root may mount a small disk.');

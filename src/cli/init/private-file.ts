@@ -7,7 +7,12 @@ const MODE = 0o600;
 
 /** Undefined if there is no file. */
 export function readIfThere(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(unlessCode('ENOENT'));
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    const remedy = error.code === 'EISDIR' ? 'Name a file by --file' : 'Let this account read it';
+    const message = `${path} cannot be read (${error.code}), and is as it was. ${remedy}, and run init again.`;
+    throw new ApiError('invalid_state', message);
+  });
 }
 
 /**

@@ -58,3 +58,23 @@ describe('a database that a newer version has migrated', () => {
     await assert.rejects(start('9002_two.sql'), /cannot run after 9001_one_way_names\.sql: start that version\.$/);
   });
 });
+
+describe('a role without rights', () => {
+  it('is named as such, and not as a missing schema, where the tables are there', async () => {
+    const database = await createTestDatabase();
+    const sql = connectTo(database.url);
+    const role = `outsider_${process.pid}`;
+    await sql.unsafe(`create role ${role} login password 'hunter2'`);
+    const url = Object.assign(new URL(database.url), { username: role, password: 'hunter2' });
+    try {
+      await assert.rejects(migrate({ log }, url.href), {
+        message:
+          'The role of DATABASE_URL may not read the tables of the gateway: use the role till_run of `npm run till -- database roles --apply`, or the owner of the tables.',
+      });
+    } finally {
+      await sql.unsafe(`drop role ${role}`);
+      await sql.end();
+      await database.drop();
+    }
+  });
+});

@@ -14,6 +14,10 @@ const LOCK = 7_455_011;
 
 /** SQLSTATE `insufficient_privilege`. */
 const NO_RIGHT = '42501';
+const MAY_NOT_CHANGE =
+  'The database does not have the schema of this version yet, and this role may not change it: set DATABASE_MIGRATE_URL, or run `npm run till -- migrate` with it.';
+const MAY_NOT_READ =
+  'The role of DATABASE_URL may not read the tables of the gateway: use the role till_run of `npm run till -- database roles --apply`, or the owner of the tables.';
 /** Short, because a concurrent index build waits for this statement. */
 const ASK_AGAIN_S = 0.1;
 
@@ -46,9 +50,12 @@ export async function migrate(deps: { log: Log }, url: string, newest?: string):
     connectionSettings({ url: primaryUrl, applicationName: 'till-migrate', statementTimeoutMs: 0 }),
   );
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
+  let isRead = false;
   try {
     // The run role may not create tables. It does not need to while the schema is up to date.
-    if ((await migrationState(sql, newest)).missing.length === 0) return;
+    const { missing } = await migrationState(sql, newest);
+    if (missing.length === 0) return;
+    isRead = true;
     await takeLock(sql);
     await sql`
       create table if not exists migrations (
@@ -73,9 +80,7 @@ export async function migrate(deps: { log: Log }, url: string, newest?: string):
     }
   } catch (error) {
     if (sqlState(error) !== NO_RIGHT) throw error;
-    throw new SchemaMismatchError(
-      'The database does not have the schema of this version yet, and this role may not change it: set DATABASE_MIGRATE_URL, or run `npm run till -- migrate` with it.',
-    );
+    throw new SchemaMismatchError(isRead ? MAY_NOT_CHANGE : MAY_NOT_READ);
   } finally {
     // The end of the connection releases the lock, and rolls back a failed migration.
     await client.end();
