@@ -9,7 +9,8 @@ const SHOPPERS = 4;
 const SOON = { withinMs: 300_000 };
 /** Longer than Patroni needs by itself. Then the operator acts. */
 const ALONE = { withinMs: 60_000 };
-const OTHER_WITHIN = { withinMs: 120_000 };
+const OTHER_WITHIN = { withinMs: 240_000 };
+const ASK_EVERY_MS = 10_000;
 
 /** A way to lose a primary. */
 interface Loss {
@@ -117,8 +118,17 @@ async function lose(
   await cause(lost);
   const isTaken = async () => (await other?.isPrimary()) === true;
   const isTakenAlone = await isWithin(isTaken, ALONE);
-  if (!isTakenAlone) await lost.handOver();
-  const hasFailedOver = isTakenAlone || (await isWithin(isTaken, OTHER_WITHIN));
+  let askedMs = Number.NEGATIVE_INFINITY;
+  // Patroni refuses a switchover while the standby is behind, so an operator asks again.
+  const isTakenWhenAsked = async () => {
+    if (await isTaken()) return true;
+    if (performance.now() - askedMs > ASK_EVERY_MS) {
+      askedMs = performance.now();
+      await lost.handOver();
+    }
+    return false;
+  };
+  const hasFailedOver = isTakenAlone || (await isWithin(isTakenWhenAsked, OTHER_WITHIN));
   const tookMs = performance.now() - fromMs;
   if (hasFailedOver) await customers.untilServed(2 * SHOPPERS, `orders are served after: ${step}`);
   await repair(lost);

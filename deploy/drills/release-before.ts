@@ -1,18 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RELEASE_BEFORE } from '../../test/release-before.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MOST_BYTES = 500_000_000;
 
-/**
- * The newest commit whose schema is older than today's: the one before the last migration, on the main line. It stands for the release
- * before. Undefined without the history of the project.
- */
+/** The commit that stands for the release before. Undefined without the history of the project. */
 export function commitBefore(): string | undefined {
   try {
-    const last = git('log', '-1', '--first-parent', '--format=%H', '--', 'migrations').trim();
-    return git('rev-parse', '--verify', '--quiet', `${last}^`).trim();
+    git('cat-file', '-e', `${RELEASE_BEFORE}^{commit}`);
+    return RELEASE_BEFORE;
   } catch {
     return undefined;
   }

@@ -55,15 +55,14 @@ export async function openGuardedNodes() {
 
   /** Ends the first role for PostgreSQL and PgBouncer, and shows that its password opens neither. */
   async function closeFirstRole() {
-    const old = settingsOf(first);
+    const urls = [pgBouncer.url, servers.primary.url].map((url) => withRole(url, first, passwords[first] ?? ''));
     await asOwner(async (sql) => {
       await sql.unsafe(`alter role ${first} nologin password null`);
       await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename = ${first}`;
     });
     delete passwords[first];
     await pgBouncer.admit(passwords);
-    for (const url of Object.values(old))
-      await until('the old password is refused', async () => !(await isAdmitted(url)));
+    for (const url of urls) await until('the old password is refused', async () => !(await isAdmitted(url)));
   }
 }
 
