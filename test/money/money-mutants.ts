@@ -104,8 +104,8 @@ export const MONEY_MUTANTS: readonly MoneyMutant[] = [
   {
     name: 'an end has two owners',
     file: 'owner.ts',
-    from: '  if (explained !== undefined) return explained;\n  return [wholeOf(leg, leg.fromPlace',
-    to: '  if (explained !== undefined) return [...explained, wholeOf(leg, NOBODY)];\n  return [wholeOf(leg, leg.fromPlace',
+    from: '  if (explained !== undefined) return explained;\n  const isBetween',
+    to: '  if (explained !== undefined) return [...explained, wholeOf(leg, NOBODY)];\n  const isBetween',
   },
   {
     name: "a stranger's item is ours by its subject",
