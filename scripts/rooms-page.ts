@@ -4,7 +4,7 @@ import { dirname, join, posix } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const HEADING = `# The rooms
 
-Every folder, by the first line of its \`README.md\`. \`npm run generate\` makes this page from them.
+The folders that have a \`README.md\`, each with its first line. \`npm run generate\` makes this page from them.
 
 | folder | content |
 |---|---|
@@ -20,6 +20,7 @@ export function roomsPage(): string {
     'clients',
     'contracts',
     'bench',
+    'deploy',
     'scripts',
     'test',
   ].flatMap((top) =>
@@ -34,7 +35,7 @@ export function roomsPage(): string {
 
 function firstLineOf(folder: string): string {
   const [line = ''] = readFileSync(join(ROOT, folder, 'README.md'), 'utf8').split('\n');
-  return line.replace(/\.$/, '');
+  return line.replace(/^# /, '').replace(/\.$/, '');
 }
 
 /** The links of a folder's page, as `docs/` has to write them. */

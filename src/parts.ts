@@ -76,7 +76,7 @@ export interface PartsInput {
   readonly replica?: Pick<Replica, 'read' | 'state' | 'load'> | undefined;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
-  /** What the database remembers of networks and assets. */
+  /** The stored facts of networks and assets. */
   readonly records?: RecordMemory;
   /** Without networks the gateway takes no payments. */
   readonly chains?: Chains;

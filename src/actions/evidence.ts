@@ -197,7 +197,7 @@ function receiptKey(answer: ReceiptAnswer): string {
 export interface ReportedTransfers {
   readonly transfers: readonly Incoming[];
   readonly unreadable: readonly UnreadableLog[];
-  /** The answers, if the endpoints contradict each other. Then nothing may be concluded from these blocks. */
+  /** The answers, if the endpoints contradict each other. Then these blocks are not used as evidence. */
   readonly dispute: string | undefined;
 }
 

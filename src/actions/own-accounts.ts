@@ -99,8 +99,8 @@ export async function intermediateInForce(db: Reader, deps: RowKeyDeps, network:
 }
 
 /**
- * Stores the configured accounts. Throws if another intermediate account holds money of the books. While a rotation is under way
- * some nodes have the settings of before: such a node starts if it has the keys of both accounts, and changes nothing.
+ * Stores the configured accounts. Throws if another intermediate account holds money of the books. During a rotation some nodes
+ * still have the earlier settings. Such a node starts if it has the keys of both accounts, and stores nothing.
  */
 export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
@@ -161,7 +161,7 @@ export async function putInForce(
   await appendAudit(tx, { at, actor, action, subject: network, detail: { before, after: address } });
 }
 
-/** One change of our accounts at a time. Nodes that start wait for it, too. */
+/** Locks changes of our accounts until the transaction ends. A node that starts waits for the lock, too. */
 export function lockAccounts(tx: Tx): Promise<void> {
   return lockName(tx, TABLE);
 }
@@ -197,7 +197,10 @@ export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly l
   };
 }
 
-/** True if an operator has rotated the account, and these settings are of before. Both keys are there, so no money is stranded. */
+/**
+ * True if an operator has rotated the account and the settings of this node still name the earlier one. The node has the keys of
+ * both accounts, so all money can be spent.
+ */
 function isBeforeRotation(connected: ConnectedChain, stored: readonly OwnAccount[]): boolean {
   const { chain, intermediateAccount: configured, intermediateSigner, otherIntermediates = [] } = connected;
   const { chainId } = chain.network;

@@ -34,5 +34,5 @@ export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonl
   );
 }
 
-/** The problem of a stranger's event that names an account of ours: the token reports no such transfer. */
+/** The problem of an event that names one of our accounts without a transfer of the token: a stranger has caused it. */
 export const NO_TRANSFER = 'no transfer';

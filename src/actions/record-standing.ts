@@ -1,13 +1,13 @@
 import type { RunningNode } from '../store/plumbing/nodes.ts';
 
 /**
- * The records in force are those of the running node that started last. A node with others sends and signs nothing: it may count
- * amounts in another way, or know another peg. When the last one stops, the records of the one before are in force again.
+ * The network records of the running node that started last are in force. A node with other records sends and signs nothing: it
+ * may know other decimals, or another peg. When the last node stops, the records of the node before it are in force again.
  */
 export interface RecordStanding {
-  /** True if the records of this node are in force. A node that starts is the last one. */
+  /** True if the records of this node are in force. True for a node that has just started. */
   isInForce(): boolean;
-  /** The reason why they are not, as a sentence. */
+  /** The reason why the records of this node are not in force, as a sentence. Undefined if they are in force. */
   problem(): string | undefined;
   note(problem: string | undefined): void;
 }
@@ -26,7 +26,10 @@ export function createRecordStanding(): RecordStanding {
 type Records = Readonly<Record<string, string>>;
 type Node = Pick<RunningNode, 'id' | 'host' | 'startedAt' | 'records'>;
 
-/** The problem of a node whose records are not in force, among all running nodes. Nodes of older versions do not say what they have. */
+/**
+ * The problem of a node whose records are not in force, among all running nodes. Nodes of older versions do not report their
+ * records, and are skipped.
+ */
 export function standingAmong(nodes: readonly Node[], own: Pick<Node, 'id' | 'host'> & { readonly records: Records }) {
   const telling = nodes.filter(({ records }) => records !== null);
   const last = telling.toSorted(byStart).at(-1);

@@ -3,7 +3,7 @@ import type { PaidTerms, SweptTerms } from './event-terms.ts';
 import type { FinalityTag, Network } from './network.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-/** The port that reports what a chain shows. A chain has no other way to say something: it never decides a payment. */
+/** The port that reports what a chain shows. An adapter reports facts and never decides a payment. */
 export interface ChainReader {
   readonly network: Network;
 
@@ -22,7 +22,7 @@ export interface ChainReader {
     toBlock: number,
     onUnreadable?: OnUnreadable,
   ): Promise<readonly Incoming[]>;
-  /** The same, for transfers from or to these accounts. It costs two calls. */
+  /** Like `incoming`, for transfers from or to these accounts. Needs two calls. */
   readonly touching: ChainReader['incoming'];
   /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;

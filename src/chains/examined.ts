@@ -27,7 +27,7 @@ export interface BlockTime {
 }
 
 export interface ExaminedToken {
-  /** With its checksum. */
+  /** Spelled with its checksum. */
   readonly address: string;
   readonly decimals: number;
   readonly symbol: string;

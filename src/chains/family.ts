@@ -3,7 +3,7 @@ import type { Chain } from './chain.ts';
 import type { Network } from './network.ts';
 import type { Signer } from './signer.ts';
 
-/** What the program needs of a chain family to begin with. The rest are the ports of its chains. */
+/** The part of a chain family that the program needs before it connects. Its chains then have the ports. */
 export interface Family {
   createChain(input: ChainInput): Chain;
   /** A signer with a key in this process. */

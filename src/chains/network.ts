@@ -9,7 +9,7 @@ export interface Network {
   readonly mode: Mode;
   /** The coin that pays for gas. */
   readonly coin: Coin;
-  /** By CAIP-19. The coin comes first, if it can be a price. */
+  /** By CAIP-19. If prices may be in the native coin, the coin comes first. */
   readonly assets: ReadonlyMap<string, KnownAsset>;
   /** The URL of the block explorer up to the transaction hash. */
   readonly explorer?: string;
@@ -27,14 +27,14 @@ export interface Network {
   readonly gasCostPerHour?: bigint;
   /** For messages, the places in the record's file: of the network's id (by CAIP-2), and of a token's decimals (by CAIP-19). */
   readonly places?: ReadonlyMap<string, string>;
-  /** True if payers are offered none of its assets any more. What was begun goes on. */
+  /** True if none of its assets is offered to payers any more. Payments and transfers under way go on. */
   readonly isRetired?: true;
   /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }
 
 export interface Coin {
-  /** CAIP-19. The coin is an asset of its own only if `assets` has it. */
+  /** CAIP-19. Payers can pay with the coin only if it is also in `assets`. */
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
@@ -82,7 +82,10 @@ export interface KnownAsset {
   readonly pay?: PayTerms;
   /** The token's function that returns whether an account is blacklisted, if it has one. */
   readonly blacklist?: Blacklist;
-  /** True if payers are offered it no more, by itself or with its network. Refunds, sweeps and late money need `pay` all the same. */
+  /**
+   * True if the asset or its network is retired, so that it is not offered to payers. `pay` stays set, because refunds, sweeps
+   * and late money still need it.
+   */
   readonly isRetired?: true;
 }
 

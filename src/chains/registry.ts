@@ -18,7 +18,10 @@ export interface Registry {
   icon(id: string): Icon | undefined;
   /** Path of the file that a network comes from. Undefined for a network that only the database remembers. */
   fileOf(chainId: string): string | undefined;
-  /** `networks/x.json:12:7 tokens[1].decimals`: where the record of a network or an asset says this, to begin a sentence. */
+  /**
+   * `networks/x.json:12:7 tokens[1].decimals`: the place of the field in the record of a network or an asset, as the beginning of
+   * a sentence.
+   */
   placeOf(id: string, field: RecordField): string;
   /** Tokens of the operator's files that take the place of built-in ones. */
   readonly replacements: readonly Replacement[];
@@ -85,8 +88,8 @@ export function createRegistry(filed: readonly FiledNetwork[], replacements: rea
 }
 
 /**
- * The registry with records that only the database remembers: those of removed files. Old amounts stay readable by them. Nothing is
- * offered in them. The hashes stay those of the files.
+ * The registry with records that only the database remembers: those of removed files. They are used to display old amounts, and
+ * are never offered to payers. The hashes of the registry cover the files only.
  */
 export function withRemembered(registry: Registry, remembered: readonly Network[]): Registry {
   if (remembered.length === 0) return registry;

@@ -1,6 +1,9 @@
 import type { KnownAsset } from './network.ts';
 
-/** The value of a whole token without a peg or a bound of its own. It is rather too high, and never used as an exchange rate. */
+/**
+ * The assumed value of a whole token whose record has neither a peg nor a bound. It is deliberately high, because it decides how
+ * much finality an amount needs. It is never used as an exchange rate.
+ */
 const UNKNOWN_WORTH = 100_000n;
 
 type Weighed = Pick<KnownAsset, 'decimals' | 'peg' | 'worthAtMost'> | undefined;

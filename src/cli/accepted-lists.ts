@@ -36,7 +36,7 @@ export async function acceptedIn(context: Context, mode: Mode, ids: readonly str
   return canonicalList(ids);
 }
 
-/** One list for each mode whose networks are named: no network is in both modes. */
+/** Splits a list by mode. The result has a list for each mode whose networks are named; no network is in both modes. */
 export async function acceptedByMode(
   context: Context,
   ids: readonly string[],

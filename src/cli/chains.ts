@@ -29,7 +29,7 @@ export async function withKnownChains<T>(context: ChainsContext, work: (chains: 
   return withNetworks(context, await knownNetworks(context), work);
 }
 
-/** The configured networks; none if there are none. */
+/** The configured networks. The list may be empty. */
 export function knownNetworks(context: ChainsContext): Promise<NetworkInUse[]> {
   return configuredNetworks(context).catch((error: unknown) => {
     if (error instanceof ApiError) return [];

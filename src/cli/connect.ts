@@ -123,7 +123,7 @@ export async function onPool<T>(connection: Connection, work: (db: Database) => 
 
 const STATEMENT_MS = 5_000;
 
-/** For examinations, which never write. */
+/** Opens a read-only connection, for `till doctor`. */
 export async function openForReading(url: string, applicationName: string): Promise<Database> {
   return openDatabase({
     url: (await findPrimary(url)).url,

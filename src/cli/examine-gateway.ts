@@ -154,7 +154,7 @@ function publicUrlOf({ config, world, environment }: Examining): ExamineDeps['pu
   return { publicUrl, ask: (isOurs) => askPage(world, { ...ask, isOurs }) };
 }
 
-/** None for plain http. */
+/** No certificates for plain http. */
 export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl: string): ExamineDeps['certificates'] {
   const { protocol, hostname: host, port } = new URL(publicUrl);
   if (protocol !== 'https:') return [];

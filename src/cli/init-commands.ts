@@ -210,7 +210,7 @@ async function keepCopy({ world }: Context, file: string, text: string): Promise
   return copy;
 }
 
-/** The answers of a set-up that has not ended. Its form is that of an answers file. */
+/** The answers of an unfinished set-up, in the format of an answers file. */
 function draftOf(file: string): string {
   return `${file}.draft`;
 }

@@ -129,7 +129,7 @@ async function checkNetwork(context: Context, inUse: NetworkInUse): Promise<Endp
   const hasRelayer = relayersOf(context, inUse.network).length > 0;
   const missing = hasRelayer ? [] : ['No relayer is configured: RELAYER_KEYS has no key for it.'];
   const reports = await Promise.all(inUse.endpoints.map((url) => checkEndpoint(context, inUse, url)));
-  // The record is one for all endpoints, so the first one that works is enough.
+  // All endpoints are compared with the same record, so it is checked against the first endpoint that works.
   const asked = reports.findIndex(({ state }) => state === 'up');
   const findings = asked === -1 ? [] : await findingsAt(context, inUse, inUse.endpoints[asked] ?? '');
   return reports.map((report, index) => ({

@@ -2,9 +2,12 @@ import type { ExaminedNetwork, ExaminedToken } from '../chains/examined.ts';
 import { FINALITY_TAGS, type KnownAsset, type Network } from '../chains/network.ts';
 import type { Registry } from '../chains/registry.ts';
 
-/** A difference between the record of a network and its chain, with what to do about it. */
+/** A difference between the record of a network and its chain, with its remedy. */
 export interface RecordFinding {
-  /** False if nothing fails by it: payers may see another name, or could pay in a better way. */
+  /**
+   * True if payments, payouts or checks fail because of the difference. False for a remark: for example, payers see another name,
+   * or could pay without an approval.
+   */
   readonly isProblem: boolean;
   readonly text: string;
 }
@@ -12,10 +15,10 @@ export interface RecordFinding {
 const problem = (text: string): RecordFinding => ({ isProblem: true, text });
 const remark = (text: string): RecordFinding => ({ isProblem: false, text });
 
-/** A block time that is off by more than this makes depths mean another time. */
+/** If the block time differs by more than this factor, confirmation depths take a much shorter or longer time than intended. */
 const BLOCK_TIME_FACTOR = 2;
 
-/** What `Chain.check` does not compare, or names without a way out. */
+/** Findings that `Chain.check` does not report, or reports without a remedy. */
 export function networkFindings(registry: Registry, network: Network, examined: ExaminedNetwork): RecordFinding[] {
   const { chainId, assets } = network;
   const deploy = `\`till collector deploy --network ${chainId}\` deploys it`;
@@ -98,7 +101,7 @@ function wordFindings(registry: Registry, { id, symbol, name }: KnownAsset, toke
   ];
 }
 
-/** Those of payable tokens are compared by every start, too. */
+/** The decimals of payable tokens are also compared at every start. */
 function decimalFindings(registry: Registry, { id, decimals, pay }: KnownAsset, token: ExaminedToken): RecordFinding[] {
   if (pay !== undefined || token.decimals === decimals) return [];
   const place = registry.placeOf(id, 'decimals');

@@ -96,7 +96,7 @@ async function exportHead(
 ): Promise<void> {
   if (!isLost) await refuseOtherSecret(deps);
   const retired = await retireSubjectKeys(deps, { isLost });
-  // Nothing to export: the keys of a lost master secret are lost, and the others are stored in the database.
+  // Nothing to export: keys of a lost master secret cannot be recovered, and all other keys are in the database.
   if (isLost || (retired === 0 && file === undefined)) return;
   if (file === undefined) {
     const message =

@@ -91,7 +91,7 @@ export function aboveFloors(
       account === taken.account && asset === taken.asset;
     const has = balances.find(isSame)?.units ?? 0n;
     let excess = -taken.units - (has > 0n ? has : 0n);
-    // The last entries that take from the account bear the excess.
+    // The excess is charged to the last entries that take from the account.
     for (let index = result.length - 1; index >= 0 && excess > 0n; index -= 1) {
       const entry = result[index] as Entry;
       const line = entry.lines.find(({ account, units }) => units < 0n && isSame({ account, asset: entry.asset }));

@@ -87,7 +87,10 @@ export const ACCOUNTS = {
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Unexpected money: nobody asked for it. */
   unexpected: `${INTERMEDIATE}stray`,
-  /** Money that was spent, and whose arrival a reorg has removed. Negative by the amount that the account lacks. */
+  /**
+   * Spent money whose incoming transfer a reorg has removed, and departures that operator money did not cover. The balance is the
+   * negative missing amount.
+   */
   missing: (account: string) => `missing/${account}`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,

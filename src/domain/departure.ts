@@ -1,13 +1,13 @@
 import { ACCOUNTS, type Entry, type EntrySubject, entry, OPERATOR_FLOAT, type Proof } from './books.ts';
 
-/** The parts of a departure that nobody ordered. */
+/** The parts of a departure: a transfer from our account that the gateway did not order. */
 export interface Departed {
   readonly fees: bigint;
   readonly operatorFloat: bigint;
   readonly missing: bigint;
 }
 
-/** Money left an account without an order. The operator bears it, and what the operator lacks is missing. */
+/** The entry of a departure. It is charged to the operator's money, and the rest is booked as missing. */
 export function departedEntry(
   about: EntrySubject,
   { fees, operatorFloat, missing }: Departed,
@@ -22,7 +22,7 @@ export function departedEntry(
   return entry('departed', about, lines, proof);
 }
 
-/** Money of the operator that fills what departures had left missing. */
+/** The entry of operator money that replaces missing money. */
 export function missingFilledEntry(about: EntrySubject, account: string, units: bigint, proof: Proof): Entry {
   const lines = [
     { account: ACCOUNTS.outside, units: -units },

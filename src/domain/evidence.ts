@@ -43,7 +43,10 @@ export function conclude(status: PaymentStatus, fates: readonly ItemFate[]): Con
   return status === 'requires_action' || status === 'processing' ? 'over' : 'over_anyway';
 }
 
-/** Refusals that another attempt with the same terms would meet again. A pause or a lack of gas may pass. */
+/**
+ * Refusals that would also refuse another attempt with the same terms. A paused token or missing gas is not among them, because
+ * both may change.
+ */
 const LASTING_REFUSALS: ReadonlySet<string> = new Set([
   'wrong_signature',
   'short_balance',

@@ -67,9 +67,9 @@ export function isByDeposit(method: ItemMethod): method is 'deposit' | Authorize
 declare const isItemKey: unique symbol;
 
 /**
- * The key of a row of `items`. It is no commitment: a deposit address can be the same on two networks, and so is its
- * commitment, but each network has an item of its own. Only `itemKeyOf` makes one, so that the compiler refuses the hash of
- * an event where a row is asked for.
+ * The key of a row of `items`. It differs from the commitment: a deposit address has the same commitment on two networks, but
+ * each network has a separate item. Only `itemKeyOf` makes a key, so that the compiler refuses the commitment of an event where
+ * the key of a row is needed.
  */
 export type ItemKey = string & { readonly [isItemKey]: true };
 
@@ -98,7 +98,7 @@ export interface SignedItem {
   readonly hasCode: boolean;
 }
 
-/** The only item of a batch in native coin. Its payer sends it as a transaction of its own. */
+/** The item of a batch in native coin, which has no others: the payer sends it as a separate transaction. */
 export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
   const [only, ...more] = batch;
   return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;

@@ -1,4 +1,4 @@
-/** What a transaction of ours offers for its execution. */
+/** The price that one of our transactions offers for its execution, such as gas fees. */
 export interface Offer {
   /**
    * The highest price of a unit of execution, in the smallest unit of the coin. Of the versions of a slot, the one with the highest

@@ -75,13 +75,14 @@ export interface ReportedSlots {
   readonly soleCount: number | undefined;
   /** True if that endpoint may count alone. Then its answer about a final block is needed as well. */
   readonly isAlone: boolean;
-  /** The highest answer. It proves nothing. */
+  /** The highest answer of any single endpoint. It must not be used as evidence. */
   readonly highest: number | undefined;
 }
 
 /**
- * The number only grows, so an endpoint that has counted N transactions has also counted fewer. The answer of one endpoint is
- * never enough, not even for a sandbox's own chain, because the journal is more reliable.
+ * Combines the reported numbers of used slots. The number never decreases, so an endpoint that reports N confirms every lower
+ * number as well. The answer of a single endpoint is never enough, not even for a sandbox's own chain, because the journal of
+ * sends is more reliable.
  */
 export function weighSlots(statements: readonly Statement<number>[], rule: QuorumRule): ReportedSlots {
   const counts = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => a - b);

@@ -81,7 +81,7 @@ export interface RefundReceipt {
   readonly amount: string;
   readonly deadline: string;
   readonly commitment: string;
-  /** Like the fields of the payment. Only in sealed forms. */
+  /** As in the payment's fields. Present only in sealed forms. */
   readonly subject?: string;
   readonly nonceSpace?: string;
   readonly transaction: string;

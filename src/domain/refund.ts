@@ -154,8 +154,8 @@ function amountFor(payment: Share, left: Share, price: bigint): bigint {
 }
 
 /**
- * The price of a refunded amount, rounded up, so that the remaining price is never worth more than the remaining amount. One unit
- * stays for the last part.
+ * The price of a refunded amount, rounded up, so that the remaining price is never worth more than the remaining amount. At least
+ * one unit of the price is kept for the last refund.
  */
 function priceFor(payment: Share, left: Share, amount: bigint): bigint {
   const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });

@@ -1,6 +1,9 @@
 import { SLOT_REACH } from './slots.ts';
 
-/** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. It is not sent. */
+/**
+ * An item this close to its deadline, by the chain's own clock, might be mined too late, and its gas would be wasted. So it is
+ * not sent.
+ */
 export const SEND_MARGIN_MS = 20_000;
 
 /**

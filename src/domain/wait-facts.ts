@@ -12,7 +12,7 @@ export interface WaitFacts {
   readonly expiresAtMs: number;
   /** The freezes and suspensions that stop the merchant. */
   readonly stops: readonly StopFacts[];
-  /** The merchant is deleted, or its partner is disabled. Nothing new is accepted then, and work under way goes on. */
+  /** The merchant is deleted, or its partner is disabled. Then new payments are refused, and work under way continues. */
   readonly closed: StopFacts | undefined;
   /** Only attempts that are not over. */
   readonly attempts: readonly AttemptFacts[];

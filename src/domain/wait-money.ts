@@ -13,7 +13,10 @@ export interface OutgoingFacts {
   readonly refusal?: string | null | undefined;
   /** The reason why the transfer is stopped, and the command that ends it, as sentences without the last full stop. */
   readonly stop: string | undefined;
-  /** True for a refund whose own money cannot be taken yet. No float is short then. */
+  /**
+   * True if the refund waits until the payment's money can be spent, for example until it is swept. False if it waits for a
+   * float.
+   */
   readonly isHold?: boolean;
   /** Set for a refund that its merchant can sign for: the account that received the payment. */
   readonly merchantAccount?: string | null;

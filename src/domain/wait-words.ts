@@ -46,9 +46,9 @@ export const WAIT_REASONS: readonly WaitReason[] = [...new Set(Object.values(REA
 export interface Wait {
   readonly cause: WaitCause;
   readonly reason: WaitReason;
-  /** For the operator. */
+  /** The text that the operator sees. */
   readonly text: string;
-  /** For the partner: without accounts, nodes and endpoints of the gateway. */
+  /** The text that the partner sees, without accounts, nodes and endpoints of the gateway. */
   readonly partnerText: string;
   readonly sinceMs: number;
   /** The time at which the wait ends by itself, if known. */

@@ -17,7 +17,7 @@ export type Printed = { readonly bytes: Uint8Array } | { readonly problem: strin
 export interface Press {
   /** The file of this name, if it is in the cache or is being printed. Starts no printing. */
   find(name: string): Promise<Uint8Array> | undefined;
-  /** Prints a file. Its name stands for its whole content. */
+  /** Prints a file. Two jobs with the same name must have the same content, because files are cached by name. */
   print(name: string, job: PrintJob): Promise<Uint8Array>;
   close(): void;
 }

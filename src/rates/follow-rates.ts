@@ -15,7 +15,10 @@ export interface FollowDeps {
 /** Honest markets differ by less than 1 %, faulty sources by more. */
 export const RULES: RateRules = { maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 const CHECK_EVERY_MS = 15_000;
-/** The first retries are quick, so that a new price arrives before the old one expires. A source that stays away is asked less. */
+/**
+ * The first retries follow quickly, so that a new price arrives before the old one expires. After further failures a source is
+ * requested less often.
+ */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
 /** Polls every request of every source, and answers from the last readings. */

@@ -67,7 +67,7 @@ export async function askRunning(
   return askPage(world, { ...input, path, isOurs: (text) => text === expected.text });
 }
 
-/** An address for all interfaces is none that can be asked. */
+/** An address for all interfaces, such as 0.0.0.0, cannot be the target of a request. */
 function hostToAsk(host: string): string {
   if (['0.0.0.0', '::', ''].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
@@ -114,7 +114,7 @@ async function fetchText({ timers }: Pick<World, 'timers'>, url: string, timeout
   }
 }
 
-/** The beginning of the body: a longer one is no answer of ours. */
+/** The beginning of the body. Answers of a gateway are short, so a longer body is from another server. */
 async function textOf(response: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

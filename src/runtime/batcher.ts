@@ -31,7 +31,7 @@ export function createBatcher<Item, Result>(
   return tracing === undefined ? batcherOf(timers, input) : tracedBatcher(timers, tracing, input);
 }
 
-/** Each batch runs in the span of its first item. Otherwise it would run in the span of whoever ended the batch before. */
+/** Each batch runs in the span of its first item. Otherwise it would run in the span of the previous batch. */
 function tracedBatcher<Item, Result>(
   timers: Timers,
   tracing: Tracing,

@@ -82,7 +82,8 @@ export async function ensureData(
   if (!known) {
     deps.log.warn({ file: folder.password }, 'the database password was missing: setting a new one');
     await runSingleUser(launcher, programs.postgres, folder.data, `alter role till password '${password}'`);
-    // The password is written after the change. If a kill comes between, the file is missing and the next start repeats both.
+    // The password is written after the change. If the process is killed between the two steps, the file is missing, and the next
+    // start repeats both.
     await writeWhole(folder.password, `${password}\n`);
   }
   return { password };

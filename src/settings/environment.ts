@@ -4,7 +4,9 @@ import { loadEnvFile } from 'node:process';
 /** The file that `till init` writes. */
 export const ENV_FILE = 'till.env';
 
-/** Somebody else may have written the file: the account of a node often differs from that of the operator. */
+/**
+ * An environment file exists but cannot be read. Often the operator's account wrote it, and the node runs under another account.
+ */
 export class EnvironmentFileError extends Error {
   override readonly name = 'EnvironmentFileError';
   constructor(file: string, { code = 'unknown error' }: NodeJS.ErrnoException) {

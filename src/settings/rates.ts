@@ -10,8 +10,8 @@ import type { NetworkInUse } from './chains.ts';
 import type { Config } from './config.ts';
 
 /**
- * The sources of the settings, none without settings. A pair that `RATE_SOURCES` lists is read from its sources alone: two lists that
- * vote together could have one source twice, by two names.
+ * The rate sources that the settings name. Empty if they name none. A pair in `RATE_SOURCES` is read only from the sources given
+ * there, without the public ones: otherwise one source could vote twice, under two names.
  */
 export function configuredSources(
   { config, world }: { readonly config: Config; readonly world: World },

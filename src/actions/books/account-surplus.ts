@@ -11,8 +11,8 @@ import { intermediateAccounts, ownAccounts } from '../own-accounts.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * Accounts whose balances the books have together. The intermediate accounts of a network are one place: their money is told apart by
- * lots, floats and orders, and not by accounts of the books. Every other account is a place by itself.
+ * Accounts whose balances are compared with the books as one sum. The intermediate accounts of a network are one place, because
+ * the books do not distinguish them; lots, floats and orders do. Every other account is a separate place.
  */
 export interface BookedPlace {
   /** The account that names the place, the first of `accounts`. */
@@ -73,7 +73,7 @@ export async function coinSurpluses(
       const { units: booked, fees } = await bookedAt(db, connected, { accounts, asset, block });
       const held = await Promise.all(accounts.map((each) => askHolding(chain.reader, { account: each, asset, block })));
       const surplus = sum(held) - (booked - pending);
-      // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
+      // The operator may withdraw fees at any time, so a balance that is lower by at most the fees is no shortage.
       return {
         account,
         accounts,

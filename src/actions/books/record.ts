@@ -38,7 +38,10 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
   return aboveFloors(entries, { balances, missing });
 }
 
-/** Spent money that is missing needs a person. The solvency check freezes the asset, and clears this alert. */
+/**
+ * Raises an alert if spent money is missing, because an operator has to replace it. The solvency check freezes the asset, and
+ * clears the alert.
+ */
 async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
   for (const { kind, asset, subject, lines } of entries) {

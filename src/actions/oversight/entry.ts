@@ -4,9 +4,9 @@ export interface TimelineEntry {
   readonly at: Date;
   /** The kind, for programs: the type of an event, or for example `attempt.accepted`, `transaction.broadcast`. */
   readonly what: string;
-  /** For the operator. */
+  /** The text that the operator sees. */
   readonly text: string;
-  /** For the partner, without internals of the gateway. Undefined if the entry does not concern the partner. */
+  /** The text that the partner sees, without internals of the gateway. Undefined if the entry does not concern the partner. */
   readonly partnerText?: string;
   /** Values that everybody may see. */
   readonly evidence: Readonly<Record<string, unknown>>;

@@ -65,7 +65,7 @@ function orderText(
   return ` ${price}, reference ${JSON.stringify(referenceId)}, payable until ${isoText(expiresAt.getTime())}.`;
 }
 
-/** The amount that counted. Late money has entries of its own. */
+/** The amount that paid the payment. Late money has other entries. */
 function paidText(registry: Registry, { tokenAsset, tokenValue }: Payment): string {
   return tokenAsset === null || tokenValue === null ? '' : ` ${amountText(registry, tokenAsset, tokenValue)}.`;
 }

@@ -12,8 +12,8 @@ import { type CommandDeps, command } from '../command.ts';
 import { ownTransactions } from '../renew-macs.ts';
 
 /**
- * What an operator may delete of a gateway of many years. Payments, events, books, movements, lots and items stay for ever: lists,
- * statistics, receipts and `rebuild` read them. Jobs delete everything else that has an end, such as deliveries and Idempotency-Keys.
+ * The old data that an operator may delete. Payments, events, books, movements, lots and items stay for ever: lists, statistics,
+ * receipts and `rebuild` read them. Jobs delete everything else that has an end, such as deliveries and Idempotency-Keys.
  */
 
 interface Kind {
@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
   { what: 'refused events of the chain', count: countRefusedEvents, page: deleteRefusedEvents },
 ];
 
-/** No reorg is older: until then a transaction may have to be broadcast again. */
+/** The least age of rows that are pruned. A reorg may require to broadcast a younger transaction again. */
 export const LEAST_KEPT_MS = 30 * 86_400_000;
 
 const FIRST_PAGE = 500;
@@ -78,7 +78,7 @@ export async function pruneOld(
   return pruned;
 }
 
-/** One kind after the other: an error ends the run, and what is deleted stays deleted. */
+/** Prunes one kind after the other. An error ends the run; rows that were deleted before stay deleted. */
 async function pruneKinds(deps: CommandDeps, before: Date): Promise<Pruned[]> {
   const pruned: Pruned[] = [];
   for (const kind of KINDS) pruned.push(await pruneKind(deps, kind, before));

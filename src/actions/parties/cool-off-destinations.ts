@@ -84,8 +84,9 @@ export function vetoDestination(
 }
 
 /**
- * Removes a destination that a thief has put in force. Unlike a removal by the merchant, it leaves no memory: the next destination
- * counts as the first, so the thief's is not in force while it cools off. Payouts that are not signed yet return to held.
+ * Removes a destination that an attacker has put in force. After a removal by the merchant, the removed destination would stay in
+ * force while the next one cools off. After this removal the next destination counts as the first of the asset, so the attacker's
+ * account gets nothing more. Payouts that are not signed yet are held again.
  */
 export function expelDestination(
   deps: CommandDeps & RowKeyDeps,

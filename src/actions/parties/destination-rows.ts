@@ -43,13 +43,16 @@ export async function writeDestination(tx: Tx, deps: RowKeyDeps, changed: Crypto
   await updateDestination(tx, { ...changed, number, mac: macOf(deps, { ...changed, number }) }, at);
 }
 
-/** Deletes a destination that this transaction has locked. Its successor cools off. */
+/**
+ * Deletes a destination that this transaction has locked. The next destination of the asset takes effect after the cooling-off
+ * period.
+ */
 export async function removeDestination(tx: Tx, deps: RowKeyDeps, removed: CryptoSettlement, at: Date): Promise<void> {
   await rememberChanges(tx, deps, [{ ...removed, assetKey: await findAssetKey(tx, removed.id) }], at);
   await deleteCryptoSettlement(tx, { id: removed.id, at });
 }
 
-/** Deletes a destination that a thief has put in force. Its successor counts as the first one. */
+/** Deletes a destination that an attacker has put in force. The next destination counts as the first of the asset. */
 export async function eraseDestination(tx: Tx, deps: RowKeyDeps, erased: CryptoSettlement, at: Date): Promise<void> {
   const { id, merchantId } = erased;
   const change = { merchantId, assetKey: await findAssetKey(tx, id), destination: null, heldFrom: null };

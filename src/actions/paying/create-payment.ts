@@ -30,7 +30,7 @@ export interface PaymentOrder {
   readonly actor: string;
   /** The payment link that the payer opened. */
   readonly linkId?: string | undefined;
-  /** The assets that all lists accept which hold for the payment. */
+  /** The assets that the lists of the partner, the merchant and the request all accept. */
   readonly acceptedAssets: AcceptedAssets;
   readonly details: PaymentDetails | null;
   /** The key, and every field that is part of the request's meaning. */

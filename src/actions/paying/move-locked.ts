@@ -94,7 +94,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: refusal ?? 'not_found', payment });
       continue;
     }
-    // One statement moves a payment only once. A second event of the same payment is decided on the state after the first one.
+    // One statement moves a payment only once. A second move of the same payment is decided after the first one was written.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await writeMoves(tx, moves);
       moves = [];

@@ -18,7 +18,7 @@ export interface PaymentNote {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
-  /** For both events of late money. */
+  /** Set for the events of late money. */
   readonly lateMoney?: LateMoney;
 }
 

@@ -17,7 +17,7 @@ export interface Rehearsal {
 
 /** The steps in which a rehearsed payment differs from a usual one. */
 export interface Script {
-  /** In place of the operator's list. */
+  /** The screening that is used instead of the operator's list. */
   readonly screening?: Screening;
   /** Only assets with these payment methods are offered. */
   readonly methods?: readonly PayMethod[];
@@ -31,7 +31,7 @@ export interface Script {
 
 const NOTHING: Script = {};
 
-/** For gateways outside a sandbox: metadata belongs to the merchant, and every payment is a usual one. */
+/** Used outside a sandbox, where metadata selects no simulated outcome. */
 export const NO_REHEARSAL: Rehearsal = {
   problemOf: () => undefined,
   scriptOf: async () => NOTHING,

@@ -162,7 +162,7 @@ export async function noteShown(
   return isNew && (await notePasskeyUse(tx, { id: passkey.id, counter, at: now }));
 }
 
-/** One message for every reason. The session stays valid, so the code is not `unauthorized`. */
+/** The same message for every reason of a refusal. The session stays valid, so the code is not `unauthorized`. */
 function refusedPasskey(): ApiError {
   return validationError([{ field: 'passkey', message: 'was not accepted: try again' }]);
 }

@@ -66,7 +66,7 @@ export function endSession(deps: CommandDeps, input: { readonly actor: string; r
   });
 }
 
-/** One message for every reason, so that a stranger learns nothing. */
+/** The same message for every reason of a refusal, so that a caller without credentials learns nothing. */
 function refusedSignIn(): ApiError {
   return new ApiError('unauthorized', 'You cannot sign in with this passkey or link.');
 }

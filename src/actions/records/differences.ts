@@ -15,15 +15,15 @@ import { type KnownRecord, listKnownRecords } from '../../store/plumbing/known-r
 export interface Difference {
   /** CAIP-2 of the network, or CAIP-19 of the asset. */
   readonly subject: string;
-  /** What differs, and where. */
+  /** The fact that differs, and its place. */
   readonly text: string;
-  /** What the operator can do, as sentences. */
+  /** The remedies for the operator, as sentences. */
   readonly way: string;
-  /** What it means to accept the change. Undefined if nobody can accept it. */
+  /** The consequences of accepting the change. Undefined if the change cannot be accepted. */
   readonly meaning?: string;
 }
 
-/** What the database remembers, by CAIP-2 and CAIP-19. */
+/** The stored facts of networks and assets, by CAIP-2 and CAIP-19. */
 export interface Memory {
   readonly networks: ReadonlyMap<string, NetworkFacts>;
   readonly assets: ReadonlyMap<string, AssetFacts>;
@@ -209,7 +209,10 @@ function numberOf(coin: string): string {
   return coin.slice(coin.lastIndexOf(':') + 1);
 }
 
-/** The remembered networks and assets that no file has any more, to read old amounts by. Nobody is offered them. */
+/**
+ * The stored facts of networks and assets whose files were removed. They are used to display old amounts, and are never offered
+ * to payers.
+ */
 export function rememberedRecords(registry: Registry, { networks, assets }: Memory): Network[] {
   const gone = [...assets].filter(([id]) => registry.asset(id) === undefined && !isCoin(registry, id));
   const chainIds = new Set([

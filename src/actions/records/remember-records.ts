@@ -24,7 +24,7 @@ export interface RecordMemory {
 /** The name of the lock. Only first uses and accepted changes take it. */
 export const RECORDS = 'known_records';
 
-/** With the memory that the start has read, endpoints are compared with it from the first question on. */
+/** If the caller passes the stored facts that were read at the start, endpoints are compared with them from the first request. */
 export function createRecordMemory(deps: CommandDeps, read?: Pick<Memory, 'networks'>): RecordMemory {
   const { registry } = deps;
   const admitted = new Set<string>();

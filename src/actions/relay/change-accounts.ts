@@ -14,8 +14,8 @@ import { intermediateInForce, lockAccounts, putInForce, usedAccounts } from '../
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * How accounts of ours join, are replaced, and leave, in operation. Each change is one transaction with its entry in the audit log, so
- * a crash leaves all of it or nothing. Nodes follow by their settings and by the rows, in any order.
+ * Adds, replaces and retires our accounts while the gateway runs. Each change is one transaction with its entry in the audit log,
+ * so a crash leaves all of it or nothing. Nodes follow by their settings and by the rows, in any order.
  */
 
 export type ChangeDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains };
@@ -133,7 +133,7 @@ function refuseInForce({ chain, intermediateAccount }: ConnectedChain, address: 
   );
 }
 
-/** What keeps an intermediate account from being retired, each with the way to end it. */
+/** The obstacles to retiring an intermediate account, each with its remedy. */
 const WAYS_OUT: Readonly<Record<keyof AccountRest, (count: number) => string>> = {
   sends: (count) => `${count} transactions of it are not final: wait`,
   arriving: (count) => `${count} payments or sweeps to it are under way: wait for their end`,
@@ -154,7 +154,7 @@ function refuseFull({ network, address }: Pick<OwnAccount, 'network' | 'address'
   throw refused(`${address} on ${network} cannot be retired yet, so keep its key: ${left.join('; ')}.`);
 }
 
-/** An account of ours is nobody's destination and no deposit address: the money of others would count as ours. */
+/** Refuses an address that is a merchant's destination or a deposit address: money that belongs to others would count as ours. */
 async function refuseOfOthers(tx: Tx, { network, address }: Pick<OwnAccount, 'network' | 'address'>): Promise<void> {
   const [addresses, owners] = await Promise.all([
     findDepositAddresses(tx, [address]),

@@ -98,7 +98,7 @@ async function sendBatches(
 ): Promise<void> {
   const ahead = (batch: readonly DueItem[] = []) => {
     const simulation = simulated(deps, relayer, batch, offer);
-    // An error is handled when the batch has its turn; without this it would be an unhandled rejection before.
+    // The error is handled later, when the batch is sent. Until then this handler prevents an unhandled rejection.
     simulation.catch(() => {});
     return simulation;
   };

@@ -104,8 +104,8 @@ async function finalBlock(
 const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
 /**
- * The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. Two endpoints show
- * where it begins: the cursor never goes back below that block.
+ * The first reading of a chain. The chain has no payments of this gateway yet, but a few older blocks are cheap to read. Two
+ * endpoints must agree on the first block, because the cursor never goes back below it.
  */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const { agreed, alone } = await askHeights(chain.reader);

@@ -95,7 +95,7 @@ function inTurn<T>(claims: readonly T[], turns: number): readonly T[] {
   return [...claims.slice(first), ...claims.slice(0, first)];
 }
 
-/** Events that may prove a restore. Each is in one of the sets. */
+/** Events without a row in the database, which may prove that the database was restored. Each event is in exactly one set. */
 interface Claims {
   readonly left: ReadonlySet<StoredEvent>;
   readonly refunds: ReadonlySet<StoredEvent>;
@@ -194,9 +194,9 @@ function isSubjectEvent(event: ChainEvent): event is SubjectEvent {
 }
 
 /**
- * True if the event has a seal of ours, and only a restore explains that its item is missing. A payer gets sealed items to sign
- * that are stored only at `confirm`, and may have them carried out without it. So a signed item proves a restore only if one of our
- * relayers sent it. Addresses and coin actions are stored before anybody gets them.
+ * True if the event has a seal of this gateway, and its item can be missing only because the database was restored. A payer gets
+ * sealed items to sign that are stored only at `confirm`, and may have them carried out without it. So a signed item proves a
+ * restore only if one of our relayers sent it. Addresses and coin actions are stored before anybody gets them.
  */
 function isForgotten(
   { chain }: Watcher,

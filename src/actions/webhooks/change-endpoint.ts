@@ -44,7 +44,7 @@ export function changeEndpoint(
     }
     const isSwitched = changes.status !== undefined && changes.status !== endpoint.status;
     const isEnabled = isSwitched && changes.status === 'active';
-    // Whoever enables or disables an endpoint knows of its failures, so they are counted from now on.
+    // A person who enables or disables an endpoint has seen its failures, so the count of failures starts again.
     const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isSwitched && { failingSince: null }) };
     await updateEndpoint(tx, changed);
     if (changes.events !== undefined || changes.merchantIds !== undefined) await noteNarrowed(tx, endpoint.id, now);

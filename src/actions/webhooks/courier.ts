@@ -73,7 +73,7 @@ const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
 /** The number of turns of the event loop in which results are gathered. */
 const GATHERED_TURNS = 8;
-/** The maximum number of endpoints whose pace is remembered. Others begin with a new one. */
+/** The maximum number of endpoints whose pace is remembered. Other endpoints begin with the initial pace. */
 const MAX_LANES = 20_000;
 
 /**

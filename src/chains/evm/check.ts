@@ -39,7 +39,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
     Promise.all(assets.map((terms) => findingOf(context, terms))),
   ]);
   const { collectors, problems } = judgeCollectors(context, codeHashes);
-  // Without this contract a network has no deposit addresses. All other payment methods work.
+  // A network without this contract has no deposit addresses. All other payment methods work.
   const depositContracts = context.depositContracts.filter(({ codeHash }, index) => depositHashes[index] === codeHash);
   if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors, depositContracts };
   const found = assets.map(({ known, pay }, index) => {

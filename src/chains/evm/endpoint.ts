@@ -117,7 +117,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     method: 'eth_getBlockByNumber',
     params: ['0x0', false],
     read: (result) => {
-      // Some nodes have no old blocks. They say nothing against this chain.
+      // Some nodes have no old blocks. A missing block is no evidence of another chain.
       const found = result === null ? undefined : readHash(readFields(result).hash);
       const known = input.genesis?.();
       if (found === undefined || known === undefined || found === known) return;
@@ -284,7 +284,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       breaker.throttled(failure.pauseMs);
       input.onThrottled?.();
     } else if (failure.pauseMs > 0) breaker.rejected(failure.pauseMs);
-    // For requests of the public it is enough that another endpoint is asked first.
+    // A failed survey does not open the breaker. The next call asks another endpoint first.
     else if (!isYielding) breaker.failed(begun);
   }
 

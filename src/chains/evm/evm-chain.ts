@@ -53,8 +53,9 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
   const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, genesis, ...limit };
-  // Anybody can cause surveys. They have connections, breakers and a call budget of their own, so that a flood of surveys delays no
-  // confirmation, transaction or watcher. When a provider refuses any call, surveys slow down first.
+  // Anybody can request options, which reads balances (surveys). They have connections, breakers and a call budget of their own,
+  // so that a flood of surveys delays no confirmation, transaction or watcher. When a provider refuses any call, surveys slow
+  // down first.
   const surveyRpc = createRpc({ ...terms, isYielding: true });
   const rpc = createRpc({ ...terms, log, onThrottled: surveyRpc.slowDown });
   const context = createEvmContext({ world, network, chainId, rpc, surveyRpc, collectors });

@@ -134,7 +134,7 @@ async function findTag(rpc: Rpc, tag: FinalityTag): Promise<Found<true>> {
   return { is: 'unknown', reason: 'the node has no such block at present' };
 }
 
-/** A contract with other code at one of these addresses is none of ours. */
+/** A contract with other code at one of these addresses is not a release of the Collector. */
 async function newestOf(rpc: Rpc, releases: readonly ContractRelease[]): Promise<string | undefined> {
   const hashes = await Promise.all(releases.map(({ address }) => rpc.call(codeHashCall(address))));
   return releases.findLast(({ codeHash }, index) => hashes[index] === codeHash)?.address;

@@ -45,7 +45,7 @@ function createPort(core: Core): Chain {
   /** The endpoint that answers when a single endpoint is asked. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
   const asSpoken = (sent: SentTransaction) => ({ ...sent, coinSpent: sent.coinSpent + speaker().addsToCosts });
-  /** True if the first two endpoints refuse every item. A silent one has no say beside another. */
+  /** True if the first two endpoints refuse every item. An endpoint without an answer is ignored if another one answers. */
   const bothRefuse = () => {
     const asked = [speaker(), ...inOrder(core.testimonies).slice(1, 2)];
     const answering = asked.filter(({ silentForMs }) => silentForMs === undefined);

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { KnownAsset, Network } from '../network.ts';
 
-/** What the database remembers of a network that it has used. A chain or a payment means another thing if one of them changes. */
+/**
+ * The stored facts of a network that was used. If one of them changed, stored payments would refer to another chain or amount.
+ */
 export interface NetworkFacts {
   readonly name: string;
   readonly mode: Network['mode'];
@@ -13,7 +15,7 @@ export interface NetworkFacts {
   readonly genesis: string | null;
 }
 
-/** What the database remembers of a token, or of a coin that can be paid with. */
+/** The stored facts of a token, or of a coin that can be paid with. */
 export interface AssetFacts {
   readonly name: string;
   readonly symbol: string;

@@ -79,7 +79,7 @@ async function writeWhole(handle: FileHandle, record: NetworkFile, mode: number)
   await handle.sync();
 }
 
-/** Without this sync, the name of the file may be lost when the machine fails. */
+/** Flushes the folder of a file to disk. Without this flush, a new name of the file may be lost when the machine fails. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r');
   try {

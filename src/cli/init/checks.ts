@@ -37,7 +37,10 @@ const RISKS_OF: Readonly<Record<string, readonly RiskName[]>> = {
   INTERMEDIATE_KEY: ['published_key'],
 };
 
-/** Checks an answer: first for risks that would stop the start, then by asking the world. */
+/**
+ * Checks an answer: first for risks that would stop the start, then by requests to the configured service, such as an RPC
+ * endpoint.
+ */
 export async function checkAnswer(input: CheckInput): Promise<Checked> {
   const risks = risksOf(input);
   if (risks.length > 0) return checked(risks);

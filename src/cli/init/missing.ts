@@ -11,7 +11,7 @@ export interface Present {
 }
 
 export interface MissingInput {
-  /** Of the live checks, and of the steps that failed. */
+  /** The findings of the live checks and of the steps that failed. */
   readonly findings: readonly Finding[];
   /** Reasons for which a node would not start. */
   readonly refusals: readonly Finding[];

@@ -79,7 +79,7 @@ export interface Plan {
 const HEAD = `# The settings of Till, written by \`till init\`. Run it again to change them, or change lines by hand: it keeps everything else of
 # this file. Every further setting is in .env.example. This file has secrets: keep it private, and keep a copy elsewhere.`;
 
-/** The changes of the file that make it say what the answers mean. `text` is undefined if there is no file yet. */
+/** The changes of the file that give it the values of the answers. `text` is undefined if there is no file yet. */
 export function planOf(text: string | undefined, before: EnvValues, wanted: EnvValues): Plan {
   const settings = Object.values(SETTINGS) as Setting<unknown>[];
   const asked = settings.filter(({ env }) => env in wanted);

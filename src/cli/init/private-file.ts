@@ -62,7 +62,7 @@ export async function isOpenToOthers(path: string): Promise<boolean> {
   return found !== undefined && (found.mode & 0o007) !== 0;
 }
 
-/** Without it, the name of the file may be lost when the machine fails. */
+/** Flushes the folder of a file to disk. Without this flush, a new name of the file may be lost when the machine fails. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await open(dirname(file), 'r');
   try {

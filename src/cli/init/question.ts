@@ -11,14 +11,14 @@ export interface Question {
   readonly words: string;
   readonly how:
     | { readonly is: 'text' }
-    /** Not shown while it is typed. */
+    /** The answer is not shown while it is typed. */
     | { readonly is: 'hidden' }
     | { readonly is: 'choice'; readonly options: readonly Choice[] }
     | { readonly is: 'several'; readonly options: readonly Choice[] };
   /** True if the answer is never shown, also not as a suggestion. */
   readonly isSecret: boolean;
   readonly isOptional: boolean;
-  /** The answer without one. Undefined if there is none: then the question must be answered. */
+  /** The answer that is used if nothing is entered. Undefined if the question must be answered. */
   readonly fallback: string | undefined;
   /** `fallback` in words, if it is no plain value. */
   readonly fallbackWords?: string;
@@ -80,7 +80,7 @@ export function byKind(kind: Kind<unknown>): Question['read'] {
   };
 }
 
-/** Also takes the word that asks for a new one. */
+/** Extends the reader of an answer: it also accepts the word `make`, which asks the set-up to create the secret. */
 export function orMade(read: Question['read']): Question['read'] {
   return (raw, registry) => (raw === MAKE ? raw : read(raw, registry));
 }

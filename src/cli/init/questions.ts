@@ -9,7 +9,9 @@ import { byKind, MAKE, orMade, type Question, settingQuestion } from './question
 export type Answers = Readonly<Record<string, string>>;
 
 export interface Known {
-  /** Null until the folder of own networks is answered: the answer decides which networks there are. */
+  /**
+   * The networks to choose from. Null until the question about the folder of additional networks (`NETWORKS_DIR`) is answered.
+   */
   readonly registry: Registry | null;
   /** The address of a proxy that the check of the public URL saw. */
   readonly seenProxy: string | undefined;
@@ -28,7 +30,7 @@ export const listOf = (answer: string | undefined): string[] => (answer ?? '').s
 
 interface Step {
   readonly questions: (answers: Answers, known: Known) => readonly Question[];
-  /** Without it, the step is always asked. */
+  /** The condition under which the step is asked. A step without a condition is always asked. */
   readonly when?: (answers: Answers, known: Known) => boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Parsed } from '../parsed.ts';
 
 /**
  * How a chain family spells the names on its chains. Only its file measures, compares or changes the text of an address, a
- * transaction id or a signature. Everybody else asks by `families.ts`.
+ * transaction id or a signature. All other code uses the functions of `families.ts`.
  */
 export interface Addresses {
   /** The CAIP-19 namespace of tokens. */
@@ -16,7 +16,7 @@ export interface Addresses {
   readonly spansNetworks: boolean;
   /** The family's word for the place of a transaction among those of its account. */
   readonly slotWord: string;
-  /** Its word for the units of execution that a transaction uses. */
+  /** The family's word for the units of execution that a transaction uses. */
   readonly workWord: string;
   /** The second part of a CAIP-2 id. */
   parseReference(text: string): Parsed<string>;

@@ -12,7 +12,7 @@ export const NAMESPACES = Object.keys(FAMILIES) as readonly Namespace[];
 
 export const isNamespace = (text: string): text is Namespace => Object.hasOwn(FAMILIES, text);
 
-/** What a CAIP-2 id begins with in families that ignore case. The database compares by these. */
+/** The beginnings of CAIP-2 ids of families whose addresses ignore case. SQL comparisons use them. */
 export const FOLDED_PREFIXES: readonly string[] = NAMESPACES.filter((name) => FAMILIES[name].ignoresCase).map(
   (name) => `${name}:`,
 );

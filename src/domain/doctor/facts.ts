@@ -255,7 +255,7 @@ export interface DiskFacts {
   readonly space: Asked<{ readonly freeBytes: number; readonly totalBytes: number }>;
 }
 
-/** Null stands for the default, which only this machine reaches. */
+/** Null for the default, which is reachable only from this machine. */
 export interface PublicUrlFacts {
   readonly publicUrl: string;
   readonly answer: PublicUrlAnswer;

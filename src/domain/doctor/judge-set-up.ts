@@ -13,7 +13,9 @@ export interface DatabaseRights {
   readonly mayExtend: boolean;
 }
 
-/** Migrations create tables, and the extension for searches. */
+/**
+ * Judges the rights of the role that migrates: it must be able to create tables, and the extension `pg_trgm` unless that exists.
+ */
 export function judgeRights({ role, database, schema, mayCreate, trigrams, mayExtend }: DatabaseRights): Finding[] {
   if (schema === null || !mayCreate) {
     const place = schema === null ? `the database ${database}` : `the schema ${schema} of the database ${database}`;
@@ -91,7 +93,10 @@ export function judgeOwnUrl(facts: PublicUrlFacts | null): Judged {
   return { facts: [{ name: publicUrl, value }], findings };
 }
 
-/** Without it all payers share one rate limit, that of the proxy. */
+/**
+ * Judges whether the proxy is trusted. If it is not, all payers share one rate limit, because all requests have the proxy's
+ * address.
+ */
 export function judgeProxy(answer: PublicUrlAnswer | undefined, isTrusted: (peer: string) => boolean): Finding[] {
   if (answer?.is !== 'here' || !answer.hasForwardedFor || isTrusted(answer.peer)) return [];
   return [

@@ -14,7 +14,7 @@ export interface Arrived extends FactBase {
   readonly is: 'arrived';
   readonly address: string;
   readonly sender: string;
-  /** The stored verdict about the sender. It is the same whenever it is read. */
+  /** True if the sender was on the screening list when the transfer was stored. Later changes of the list do not change it. */
   readonly isScreened: boolean;
 }
 

@@ -1,6 +1,6 @@
 export interface FeeSchedule {
   readonly fee: bigint;
-  /** The amount that bears the fee. Positive, and not less than the fee. */
+  /** The amount that the fee is charged on. Positive, and not less than the fee. */
   readonly of: bigint;
 }
 

@@ -126,7 +126,8 @@ function collect(work: Work, way: Way, fact: Paid): void {
   // The contract refuses an item after its deadline, so `late` is not expected here.
   const kind = fact.blockTimeS <= way.deadlineS ? 'counting' : 'late';
   const reason = reasonOf(work, way, fact, kind, nth);
-  // One commitment can be collected once by each kind. The second collection is a lot of its own, and never counts.
+  // The Collector accepts a commitment once per method of collection (`Collected.kind`). A second collection is a separate lot,
+  // and does not count for the payment.
   if (nth === 0 && kind === 'counting') count(work, way, id, amount);
   const lot = { ...lotOf(work, way, fact), address: null, isScreened: false };
   place(work, { ...lot, id, reason, amount, waiting: 0n, fee, net: amount - fee });

@@ -47,7 +47,7 @@ export interface Collected extends Moment {
   readonly commitment: string;
   /** As the chain shows it. Anybody can copy a subject, so no decision depends on it. */
   readonly subject: string;
-  /** The method by which the money was pulled. One commitment can be collected once by each kind. */
+  /** The method by which the money was pulled. The Collector accepts a commitment once per method. */
   readonly kind: 'key' | 'wallet' | 'permit2' | 'native';
   readonly payer: string;
   readonly asset: string;
@@ -66,7 +66,7 @@ export interface Swept extends Moment {
   readonly commitment: string;
   readonly subject: string;
   readonly asset: string;
-  /** The address of the token contract that was asked for. It has no network. */
+  /** The address of the token in which the payment was requested, without its network. */
   readonly askedToken: string;
   readonly askedAmount: bigint;
   readonly askedFee: bigint;

@@ -27,7 +27,7 @@ export interface Ends {
 export interface Known {
   /** The commitments of all items that the gateway wrote, by `knownKey`. */
   readonly items: Pick<ReadonlySet<string>, 'has'>;
-  /** Those of them by which money leaves our accounts, for payouts, refunds and returns. */
+  /** The commitments of payouts, refunds and returns, by which money leaves our accounts. */
   readonly orders: Pick<ReadonlySet<string>, 'has'>;
   /** The commitment of each deposit address. The address is the same on all networks. */
   readonly deposits: ReadonlyMap<string, string>;

@@ -40,7 +40,7 @@ export const PRINTS = {
   message: 'Too many receipts were printed for this address. Try again in some minutes.',
 };
 
-/** When to repeat a request that is refused because of work under way alone. */
+/** The `Retry-After` of a request that is refused only because other work of the caller is still running. */
 const UNDER_WAY_S = 1;
 
 interface Count {

@@ -16,8 +16,9 @@ export interface ListReads {
   /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
   read<T>(keyId: string, reply: FastifyReply, work: Work<T>): Promise<T>;
   /**
-   * `read` for a list that a replica may answer: each change of it that the caller can make or be told of is an event of the
-   * caller's partner. The header `Read-From` names the server that answered.
+   * Like `read`, for a list that a replica may answer. Only for lists whose every change that the caller can cause or learn of
+   * appends an event of the caller's partner: the replica answers after it has replayed the partner's last event. The header
+   * `Read-From` names the server that answered.
    */
   readReplicated<T>(caller: ListCaller, reply: FastifyReply, work: Work<T>): Promise<T>;
   /** Begins an export. Throws `rate_limited` if the key has one already, or the node has too many. */

@@ -55,7 +55,7 @@ export function acceptedFor(
   const accepted = commonAssets(lists);
   const refuse = (message: string) =>
     validationError([{ field: 'acceptedAssets', message: `${message}: ${listsText(lists)}` }]);
-  // Nothing else pays a price in a token.
+  // A price in a token can be paid with that token only.
   if (unit.token !== undefined && !accepts(accepted, unit.token.asset)) {
     throw refuse(`must include ${unit.token.asset}, the token of the price`);
   }

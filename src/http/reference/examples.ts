@@ -14,7 +14,7 @@ import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, ty
 
 export interface Example {
   readonly value: unknown;
-  /** False if every value in it had to be invented. */
+  /** False if the schema states none of the example's values, so that all of them were invented. */
   readonly isStated: boolean;
 }
 

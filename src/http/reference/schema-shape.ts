@@ -122,11 +122,11 @@ function merge(parts: readonly Shape[]): Shape {
       ...withoutUndefined(part.schema),
       properties: { ...whole.schema.properties, ...part.schema.properties },
       required: [...(whole.schema.required ?? []), ...(part.schema.required ?? [])],
-      // Only the last part may have an example of the whole. Examples of other parts would show only half of it.
+      // The last part may have an example of the merged schema. An example of another part would lack fields, so it is not used.
       example: part.schema.example,
       examples: part.schema.examples,
     },
-    // The merged schema is none of its parts, so it links to none of them.
+    // The merged schema has no name of its own, and a link to one of its parts would be wrong.
     names: [],
     types: whole.types.length > 0 ? whole.types : part.types,
     isNullable: whole.isNullable && part.isNullable,

@@ -110,7 +110,10 @@ interface Confirming {
   readonly reply: FastifyReply;
 }
 
-/** Searches for a transaction in coin first, then holds the answer if the request asks for that. */
+/**
+ * For a payment in native coin, first searches for the transaction that the wallet named. Then holds the answer (long-polling) if
+ * the request asks for that.
+ */
 async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought }: Confirmed): Promise<PaymentGlance> {
   const glance = () => findPayable(deps, deps.glanceAtPayment, confirming.request);
   if (sought === undefined) return held(deps, { ...confirming, payment, find: glance });

@@ -100,8 +100,8 @@ async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
 }
 
 /**
- * If enough money has already arrived at an address of the payment, the client is asked to retry instead of to pay. Less money
- * does not count here, because anybody can send a little.
+ * If enough money has already arrived at an address of the payment, the client is asked to retry instead of to pay. A smaller
+ * amount is ignored here, because anybody can send one.
  */
 async function askToPay(
   deps: HttpDeps,

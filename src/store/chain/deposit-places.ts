@@ -24,8 +24,8 @@ export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promis
 }
 
 /**
- * Watches an address where an operator has found money, and schedules a full check of it. With the MAC of a release, money of senders
- * on the screening list stops no sweep of the address any more.
+ * Watches an address where an operator has found money, and schedules a full check of it. `mac` is set if the operator has
+ * released money of senders on the screening list; such money then no longer prevents sweeps of the address.
  */
 export async function searchPlace(
   tx: Tx,

@@ -231,8 +231,8 @@ export async function findPayingItem(db: Reader, paymentId: string): Promise<Sto
 }
 
 /**
- * The condition that the item `i` has paid its subject. A second paid item is unexpected money. An authorization by x402 pays by way
- * of the deposit address, whose item is the one that pays.
+ * The condition that the item `i` has paid its subject. A second paid item is unexpected money. An authorization by x402 pays by
+ * way of the deposit address, because its item decides the payment.
  */
 export function isPayingItem(db: Reader) {
   return db`i.state = 'paid' and i.purpose <> 'sweep' and i.method not in ('deposit-vrs', 'deposit-bytes')

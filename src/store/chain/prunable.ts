@@ -24,7 +24,7 @@ export interface SendPlace {
   readonly slot: string;
 }
 
-/** Signed transactions whose slots are final since before that time. Their bytes were kept to be broadcast again. */
+/** Signed transactions whose slots became final before that time. Their bytes are not broadcast any more. */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
@@ -59,7 +59,7 @@ export interface EventPlace {
   readonly index: number;
 }
 
-/** Events by which a contract refused an item, decided before that time. They moved no money and prove nothing. */
+/** Events by which a contract refused an item, decided before that time. They moved no money, and no decision uses them. */
 export async function countRefusedEvents(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(pg_column_size(e.*)), 0)::float8 as bytes

@@ -84,8 +84,8 @@ export interface OutgoingToBegin {
 }
 
 /**
- * Transfers from these accounts that have no stored item yet. The one that has waited longest for its turn comes first, so that
- * transfers that cannot be begun hold up no other.
+ * Transfers from these accounts that have no stored item yet. The transfer that has waited longest since its last try comes
+ * first, so that transfers that cannot begin delay no other.
  */
 export function findOutgoingToBegin(
   db: Reader,
@@ -272,7 +272,7 @@ export async function findFeesToReturn(
   return rows.map(({ id }) => id);
 }
 
-/** Postpones the return of a fee that failed, so that it takes no place in the queue meanwhile. */
+/** Postpones the return of a fee that failed, so that other fees are returned first. */
 export async function postponeFeeReturn(
   tx: Tx,
   { id, retryAt }: { readonly id: string; readonly retryAt: Date },

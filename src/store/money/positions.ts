@@ -11,11 +11,14 @@ export interface StoredPosition {
   readonly ending: PaidEnding | undefined;
   /** The lines booked for the payment. */
   readonly booked: readonly Posting[];
-  /** The orders and the named money that an older version left for the payment. */
+  /** The orders and lots that a version without `lots` had stored for the payment. Undefined for payments of newer versions. */
   readonly adopted: Adopted | undefined;
 }
 
-/** Orders of an older version, which kept no lots, and the unexpected money that it had named. */
+/**
+ * Orders and unexpected money that were stored by a version without the table `lots`. The upgrade turns them into spends and
+ * lots.
+ */
 export interface Adopted {
   readonly spends: readonly {
     readonly order: string;
@@ -30,11 +33,11 @@ export interface Adopted {
     readonly asset: string;
     readonly units: string;
   }[];
-  /** The lots that the older version had named, by its own ids. */
+  /** Lots by the ids that the older version gave them. */
   readonly named?: readonly string[];
 }
 
-/** Stores the state that the older version left, after it was applied to the lots. */
+/** Stores the part of `adopted` that is not turned into spends and lots yet. */
 export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): Promise<void> {
   await tx`update positions set adopted = ${tx.json(adopted as never)} where payment_id = ${paymentId}`;
 }

@@ -211,7 +211,10 @@ export function listUnexpectedTransfers(
     where network = ${network} and transaction_hash = any(${transactionHashes as string[]}::text[]) and source = 'transfer'`;
 }
 
-/** The transfers of an asset to an account that nobody has claimed or got back, at most so many, and their sum. */
+/**
+ * The number and the sum of the transfers of an asset to an account that were neither claimed nor returned. Counts at most
+ * `limit` transfers.
+ */
 export async function sumOpenTransfers(
   db: Reader,
   { account, asset, limit }: { readonly account: string; readonly asset: string; readonly limit: number },

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The destination in force after a change. Null if an operator has removed a thief's destination. */
+/** The destination in force after a change. Null if an operator has removed the destination of an attacker. */
 export interface PastDestination {
   readonly merchantId: string;
   readonly assetKey: string;

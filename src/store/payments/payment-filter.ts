@@ -211,9 +211,9 @@ const LONG_MS = 48 * 3_600_000;
 const MARGIN_MS = 3_600_000;
 
 /**
- * The open payments of the merchant `m`, each in exactly one of three sources `p`. A merchant may have any number of old payments
- * with a life of weeks, so an index has their order. Recent payments are at most two days old. An old payment with a short life is
- * overdue, and a job is about to end it.
+ * The open payments of the merchant `m`, each in exactly one of three sources `p`. The sources are: old payments with a life of
+ * weeks, read in the order of an index, because a merchant may have any number of them; recent payments, at most two days old;
+ * and old payments with a short life, which are overdue, and which a job is about to end.
  */
 export function openSources(db: Reader, filter: PaymentFilter) {
   const isOpen = db`${isOfMerchant(db, filter)} and p.status = 'requires_action'`;

@@ -62,9 +62,9 @@ export interface ListedPayment extends Payment {
   readonly settledAmount: string | null;
   readonly settledHash: string | null;
   readonly settledAt: Date | null;
-  /** By number. Null if there are none. */
+  /** Ordered by their number. Null if there are none. */
   readonly refunds: readonly ListedRefund[] | null;
-  /** The oldest first. Null if there is none. */
+  /** Ordered by time, the oldest first. Null if there is none. */
   readonly lateMoney: readonly ListedLateMoney[] | null;
 }
 

@@ -144,9 +144,10 @@ function oneSpelling(db: Reader): Fragment {
 }
 
 /**
- * The customers of whole days, with repetitions. Usually the first and the last day of a customer decide. If the customer came both
- * before and after the range, or these days are unknown, the days of the customer are looked up. A merchant may have millions of
- * customers and few in the range, so customers are looked up one by one only if all of them are few.
+ * Selects the customers with payments on the days of a range; a customer may be selected more than once. Usually the first and
+ * the last day of a customer show whether there are any. A customer with payments both before and after the range, or whose first
+ * and last day are unknown, is looked up in the table of days. A merchant with more than `mostLookedUp` customers reads all days
+ * of the range instead.
  */
 function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLookedUp: number): Fragment {
   const isWanted = db`${isTotalWanted(db, filter, ALL_DAYS)} and payments > 0`;

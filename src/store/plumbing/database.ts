@@ -237,8 +237,8 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
-        // If this rollback fails, the work is not undone. Then this error is thrown: the work's own error could be handled as a
-        // mere refusal.
+        // If this rollback fails, the changes of the work are not undone. So the error of the rollback is thrown instead of the
+        // work's own error, which the caller could handle as a refusal and then commit.
         await session.command(`rollback to savepoint ${name}`);
         outbox.money.length = before;
         throw error;

@@ -1,8 +1,8 @@
 import { one, type Tx } from './database.ts';
 
 /**
- * The value that all nodes share under this name. The candidate becomes the value if there is none. It is no secret: everybody who
- * can read the database can read it.
+ * Returns the value that all nodes share under this name. If none is stored, the candidate becomes the value. The value is not a
+ * secret: everybody who can read the database can read it.
  */
 export async function sharedValue(
   tx: Tx,

@@ -88,7 +88,9 @@ export function useMerchants(): readonly ListedMerchant[] {
   return useMerchantList().merchants ?? NO_MERCHANTS;
 }
 
-/** For pages that cannot go on without a merchant. They show the error. The list is undefined until it is loaded. */
+/**
+ * The merchants, for pages that need one to be selected. These pages show the error. The list is undefined until it is loaded.
+ */
 export function useMerchantList(): { merchants: readonly ListedMerchant[] | undefined; error: Error | null } {
   const enabled = useMay('merchants:read');
   const { data, error } = useQuery({

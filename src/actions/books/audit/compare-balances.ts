@@ -39,7 +39,7 @@ export async function compareIntermediate(
         unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
         return units;
       });
-      // The operator may withdraw fees, so a lack of at most the fees is no difference.
+      // The operator may withdraw fees, so a balance that is lower by at most the fees is no difference.
       if (held <= units && held >= units - fees) return [];
       const who = accounts.length === 1 ? 'The intermediate account holds' : 'The intermediate accounts hold';
       const message = `${who} ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, units)}.`;

@@ -164,9 +164,9 @@ async function unexpectedAmong(
 type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;
 
 /**
- * Anybody may pay anybody through the Collector. An event without a known item is ours if it has a seal of ours. Contracts of the
- * first releases emit no seals, and any id: there the event is ours if we sent its transaction, if a payment names the transaction,
- * or if the money went to an account that we pay to.
+ * Anybody can use the Collector to pay anybody. An event without a known item belongs to this gateway if it has a seal of this
+ * gateway. Contracts of the first releases emit no seals, and any id: there the event belongs to this gateway if we sent its
+ * transaction, if a payment names the transaction, or if the money went to an account that we pay to.
  */
 export async function ownershipOf(
   db: Reader,

@@ -129,7 +129,10 @@ interface Arrival extends BookedPlace {
   readonly units: bigint;
 }
 
-/** Enough for a dozen arrivals in a day of blocks. Arrivals that are not separated by then are recorded as one. */
+/**
+ * Enough for a dozen arrivals in a day of blocks. Transfers that cannot be told apart with this number of requests are recorded
+ * as one.
+ */
 const MAX_QUESTIONS = 200;
 /** Many endpoints keep balances of about the last hundred blocks only. */
 const KEPT_BLOCKS = 64;

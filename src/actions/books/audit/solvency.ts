@@ -97,7 +97,10 @@ interface Conclusion {
   readonly reading: Omit<SolvencyReading, 'at' | 'mac'>;
   readonly before: SolvencyReading | undefined;
   readonly isFrozen: boolean;
-  /** True if money was spent whose arrival has left the chain, according to the books. One reading then suffices for a freeze. */
+  /**
+   * True if the books have spent money whose incoming transfer was removed by a reorg. Then a single reading of the balance is
+   * enough for a freeze.
+   */
   readonly isMissing: boolean;
 }
 

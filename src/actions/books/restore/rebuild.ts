@@ -165,7 +165,10 @@ export async function rebuild(
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
 }
 
-/** Anybody can cause such an event, and it takes nothing from our accounts. It must not keep payouts and refunds frozen. */
+/**
+ * True if the event moved no money of our accounts. Anybody can cause such an event, so it must not keep payouts and refunds
+ * frozen.
+ */
 function isOfStranger({ problem }: { readonly problem: string }): boolean {
   return problem === NOT_OURS;
 }

@@ -22,8 +22,8 @@ export class Unplaced extends Error {
 }
 
 /**
- * Only a seal proves that the gateway wrote an item. With contracts of the first releases anybody can name any payment, so such an
- * event changes no existing payment.
+ * Only a seal proves that the gateway wrote an item. Events of the first contract releases have no seal, and anybody can put any
+ * payment id into them. So they change no existing payment.
  */
 export const NOT_OURS = 'names a payment that is there, by an item without a seal: anybody can have made it';
 

@@ -10,7 +10,10 @@ import { hasOwnSeal, type PaidEvent, type SweptEvent } from '../audit/paid-event
 export const UNOPENED =
   'has a seal that no known key opens, as items of ours have whose master secret was replaced. Bring its key back by till secret import, or name the older secret in TILL_SECRET, and rebuild again';
 
-/** True if the event may be of an item of ours whose key is not known: its seal does not open, and its fee goes to us. */
+/**
+ * True if the event may belong to one of our items, sealed with a key that this node does not have: its seal cannot be opened,
+ * and its fee goes to our account.
+ */
 export function isUnopened({ chain, feeAccount }: ConnectedChain, event: PaidEvent | SweptEvent): boolean {
   const account = event.terms?.feeAccount ?? '';
   return hasOwnSeal(event) === false && isSameAddress(chain.network.chainId, account, feeAccount);
@@ -18,7 +21,8 @@ export function isUnopened({ chain, feeAccount }: ConnectedChain, event: PaidEve
 
 /**
  * The events without a stored item, if a relayer of ours has sent one of them: our relayers send our items alone, so a key is
- * missing. Then the money of the others may be of our payments, too. Otherwise they are items of strangers, and none is returned.
+ * missing. Then the other events may belong to our payments, too. If no relayer of ours sent any of them, all are items of
+ * strangers, and the result is empty.
  */
 export async function lostSeals<Event extends PaidEvent | SweptEvent>(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },

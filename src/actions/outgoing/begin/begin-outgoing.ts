@@ -58,7 +58,7 @@ export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
 const LIFE_MS = 3_600_000;
 const BEGUN_AT_ONCE = 8;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** A refused transfer is checked again after this time, and delays no other meanwhile. */
+/** A refused transfer is checked again after this time. Other transfers are not delayed. */
 const CHECK_AGAIN_MS = 60_000;
 /** The pause before endpoints that could not show a payment are asked again. */
 const ASK_AGAIN_MS = 5_000;
@@ -95,7 +95,10 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   return waiting.length === limit;
 }
 
-/** Moves a transfer that failed by itself to the back of the queue, where the next round may try it again. The error is thrown again. */
+/**
+ * Moves a transfer to the back of the queue if the error concerns only this transfer. A later round tries it again. Rethrows the
+ * error.
+ */
 async function setAside(deps: OutgoingDeps, { id, purpose, asset, amount, recipient }: Outgoing, error: unknown) {
   if (!isItsOwnFault(error)) throw error;
   deps.log.error({ id, err: error }, 'an outgoing transfer cannot be begun');

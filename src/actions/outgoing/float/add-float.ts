@@ -123,7 +123,7 @@ function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bi
   );
 }
 
-/** Turns a transfer into a float, from its present book account. False if it is a float already, or was returned. */
+/** Moves a transfer in the books from its present account to a float. False if it is a float already, or was returned. */
 async function claim(
   tx: Tx,
   unexpected: NewUnexpectedMoney,
@@ -138,7 +138,7 @@ async function claim(
   const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   const moved = place === 'nowhere' ? [] : unexpectedReceivedEntries(unexpected, -units, proof);
   const { account } = unexpected;
-  // What a departure took from others is filled first.
+  // Money that departures took from merchants is replaced first.
   const filled = owner === OPERATOR_FLOAT ? await fillDepartures(tx, { network, asset, account, units }) : [];
   const added = filled.reduce((left, part) => left - part.units, units);
   if (added > 0n) await refuseElsewhere(tx, { owner, asset, account });

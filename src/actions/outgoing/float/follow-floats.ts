@@ -7,8 +7,8 @@ import { intermediateAccounts, intermediateInForce } from '../../own-accounts.ts
 import type { RowKeyDeps } from '../../row-keys.ts';
 
 /**
- * The transfers from an earlier intermediate account to the one in force. Only the holder of the earlier account's key can have made
- * them. The stored account counts, because a node may still have the settings of before a change.
+ * Selects the transfers from an earlier intermediate account to the current one: the operator has moved money with the earlier
+ * account's key. The current account is read from the database, because the settings of this node may be outdated.
  */
 export async function movedByHand(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },

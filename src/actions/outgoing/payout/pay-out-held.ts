@@ -59,7 +59,7 @@ export async function payOutHeld(deps: PayOutDeps): Promise<boolean> {
   });
 }
 
-/** Only lots of ended payments are payable, and a payout does not depend on how the payment ended. */
+/** An ending for `choosePayouts`. Only lots of ended payments are read here, and payouts do not depend on how a payment ended. */
 const ENDED: Ending = { is: 'unpaid', untilS: 0 };
 
 async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], now: Date): Promise<void> {
@@ -117,7 +117,7 @@ interface Begun {
   readonly lots: readonly StoredLot[];
 }
 
-/** False if the books refuse the payouts. Then nothing of them is written. */
+/** False if the books refuse the payouts. Then no row is written. */
 async function isBegun(tx: Tx, deps: PayOutDeps, payouts: Begun, now: Date): Promise<boolean> {
   try {
     await savepoint(tx, (inner) => begin(inner, deps, payouts, now));

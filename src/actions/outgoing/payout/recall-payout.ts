@@ -23,8 +23,8 @@ export async function recallMisdirected(deps: CommandDeps, payout: Outgoing): Pr
 }
 
 /**
- * Ends a payout that was not signed before a reorganisation removed its money. Returns true if it did. The payout would
- * wait forever, and other money of the payment with it. Money that comes again gets a payout of its own.
+ * Ends a payout that was not signed before a reorganisation removed its money. Returns true if the payout was ended. Otherwise
+ * the payout would wait forever, together with other money of the payment. If the money arrives again, it gets a new payout.
  */
 export async function recallUnheld(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
   return recallIf(deps, payout, NOT_HELD, (db) => isBeyondLots(db, payout.id));
@@ -50,7 +50,7 @@ async function recallIf(
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'payer-out', evidence: { problem } }, at);
     await endFailed(tx, { id, problem, at });
     await deleteAlert(tx, { name: 'outgoing_refused', subject: id });
-    // Its spends are no debt any more.
+    // The spends of the payout are removed, so they cause no debt.
     await markPositionsOutdated(tx, [paymentOfOutgoing(outgoing)], at);
     return true;
   });

@@ -10,8 +10,8 @@ import { releaseRefund } from './release-refund.ts';
 import { refundNotFound } from './retry-refund.ts';
 
 /**
- * Ends a refund that is not being sent yet, for example a thief's, or one that its recipient cannot receive. Its part of the
- * payment becomes free for another refund.
+ * Ends a refund that is not being sent yet, for example a refund that an attacker requested, or a refund that its recipient
+ * cannot receive. Its part of the payment becomes free for another refund.
  */
 export async function vetoRefund(
   deps: CommandDeps,

@@ -18,7 +18,7 @@ import { isOwnReturn } from './return-rows.ts';
 import { sendReturn } from './send-return.ts';
 
 const MAX_BEGUN = 200;
-/** The pause until a return that could not begin is tried again. It delays no other meanwhile. */
+/** The pause until a return that could not begin is tried again. Other returns are not delayed. */
 const CHECK_AGAIN_MS = 10_000;
 const ACTOR = 'payer-out';
 

@@ -27,9 +27,9 @@ export function departureKey(network: string, { transactionHash, logIndex }: Tra
 }
 
 /**
- * The transfers by which money of the books left without an order: a withdrawal by hand, or a burn by the token's issuer. Tokens on
- * relayers are not in the books. A transfer by our contracts that the database does not know may be one that it has forgotten: the
- * rebuild, and not this, decides about it.
+ * Selects departures: transfers out of accounts in the books that the gateway did not order, such as a withdrawal with the
+ * account's key, or a burn by the token's issuer. Tokens on relayers are not in the books. Transfers by our contracts are skipped
+ * even if the database does not know them: their rows may have been lost in a restore, and `rebuild` recreates them.
  */
 export async function departuresAmong(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
@@ -60,9 +60,9 @@ export async function departuresAmong(
 }
 
 /**
- * Books departures, in order, also those from accounts that were replaced. The operator's fees bear them if they are on the same
- * account, then the operator's float there. The rest is money of others: it is missing, and the solvency check freezes the asset
- * until the operator brings it back.
+ * Books departures in order, also from replaced accounts. A departure is charged to the operator's fees if they are on the same
+ * account, then to the operator's float there. The rest belonged to merchants: it is booked as missing, and the solvency check
+ * freezes the asset until the operator replaces the amount.
  */
 export async function bookDepartures(
   tx: Tx,
@@ -142,16 +142,16 @@ async function partsOf(
   return { fees, operatorFloat, missing: amount - fees - operatorFloat };
 }
 
-/** Money of the operator fills a part of what is missing on an account. */
+/** The units of operator money that replace missing money of an account. */
 export interface Filled {
   readonly account: string;
   readonly units: bigint;
 }
 
 /**
- * Fills what departures left missing, and returns the units that each account takes. The account that the money has come to goes
- * first, and the others follow: the books compare our accounts of a network together, and nobody sends money to one whose key is
- * stolen.
+ * Replaces money that departures left missing, and returns the units used for each account. The account that received the units
+ * comes first. The others follow, because the books compare all our accounts of a network together, and the operator cannot
+ * safely send money to an account whose key was stolen.
  */
 export async function fillDepartures(
   tx: Tx,
@@ -162,7 +162,7 @@ export async function fillDepartures(
   const filled: Filled[] = [];
   let left = units;
   for (const [sender, departures] of Map.groupBy(lacking, (each) => each.sender)) {
-    // The books, and not the rows, say how much is missing.
+    // The missing amount is read from the books; the rows of departures only divide it.
     const most = least(left, -(await lockBalance(tx, ACCOUNTS.missing(sender), asset)));
     const taken = await fillEach(tx, network, { departures, units: most });
     left -= taken;
@@ -171,7 +171,7 @@ export async function fillDepartures(
   return filled;
 }
 
-/** The oldest departure first. Returns the units that it takes. */
+/** Fills the oldest departures first. Returns the units used. */
 async function fillEach(
   tx: Tx,
   network: string,
@@ -189,7 +189,10 @@ async function fillEach(
   return units - left;
 }
 
-/** Only the holder of the account's key, or the issuer of the token, makes departures. */
+/**
+ * A bound of the rows that are read. Departures are rare: only the holder of the account's key or the token's issuer can cause
+ * one.
+ */
 const MAX_FILLED = 1_000;
 
 function least(a: bigint, b: bigint): bigint {

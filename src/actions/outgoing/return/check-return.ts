@@ -26,7 +26,10 @@ import { isOwnReturn } from './return-rows.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & RowKeyDeps & SubjectKeyDeps;
 
-/** A bound of the receipts that are read. Smaller sweeps beyond the largest ones do not count. */
+/**
+ * The maximum number of sweep receipts that one check reads. The largest sweeps are read; smaller ones beyond this number are
+ * ignored.
+ */
 const MAX_PROVED = 50;
 
 /**
@@ -82,7 +85,10 @@ interface Late {
   readonly paying: StoredItem | undefined;
 }
 
-/** The receipt must show the late payment with these terms, and the event must not be the one that paid. */
+/**
+ * The receipt must contain an event of the late payment with these terms. The event of the payment that succeeded is not
+ * accepted.
+ */
 async function checkLate(
   deps: CheckDeps,
   { chain }: ConnectedChain,

@@ -52,10 +52,10 @@ const FLOATS = ACCOUNTS.float('');
 
 /**
  * Reads the transfers from and to our accounts in the final blocks of a network, and stores each as a movement with the owners of
- * its ends. Money that arrived for nobody becomes unexpected money, and money that nobody ordered to leave is booked as departed.
- * Returns true if there are more blocks. The reading begins at the block where the network was first seen. Two nodes may read the
- * same blocks: only the one that moves the cursor stores them. After a restore the reading waits for the rebuild, because the money
- * may belong to a payment or a transfer that the database has forgotten.
+ * its ends. An incoming transfer without an owner becomes unexpected money. An outgoing transfer without an order is booked as a
+ * departure. Returns true if there are more blocks. The reading begins at the block where the network was first seen. Two nodes
+ * may read the same blocks: only the node that moves the cursor stores them. After a restore this waits for `rebuild`, because
+ * the money may belong to a payment or a transfer whose row was lost.
  */
 export async function recordUnexpectedTransfers(
   deps: CommandDeps & RowKeyDeps & { readonly log: Log; readonly disputed: Alarms },
@@ -70,11 +70,11 @@ export async function recordUnexpectedTransfers(
   const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findUnexpectedCursor(deps.db.sql, network);
   if (cursor === undefined) {
-    // Only the first reading by an older version leaves a network without this cursor.
+    // The cursor is missing only if an older version was the first to read the network.
     await command(deps, (tx) => putUnexpectedCursor(tx, network, final));
     return false;
   }
-  // Movements of earlier blocks are not stored: an older version has searched them for arrivals alone.
+  // Movements of earlier blocks are not stored. An older version has read those blocks, for incoming transfers only.
   const begun = (await findAccountCursor(deps.db.sql, network)) ?? (await begin(deps, network, cursor.searchedTo));
   const { readTo } = begun;
   if (final <= readTo || (await isRestoring(deps.db.sql, network))) return false;
@@ -142,7 +142,7 @@ function movementOf({ transfer, ends }: OwnedTransfer): ReadAccountMovement {
   };
 }
 
-/** The transfers to our accounts that belong to nobody. Undefined as for `ownersOf`. */
+/** The transfers to our accounts that have no owner. Undefined under the conditions of `ownersOf`. */
 export async function unownedOf(
   db: Reader,
   place: { readonly network: string; readonly accounts: ReadonlySet<string> },
@@ -152,9 +152,9 @@ export async function unownedOf(
 }
 
 /**
- * The owners of both ends of transfers. `domain/money` decides about them, from the events of the same transactions. The blocks must
- * have been read. Undefined if these are other blocks than those that were read: during a reorganisation the stored events are in
- * other places, and would explain no transfer.
+ * The owners of both ends of transfers. `domain/money` decides about them, from the events of the same transactions. Undefined if
+ * the blocks of the transfers are not the blocks that the watcher has read: during a reorg the stored events have other
+ * positions, so they would match no transfer.
  */
 async function ownersOf(
   db: Reader,
@@ -273,7 +273,10 @@ export async function storeUnexpected(
   return ids;
 }
 
-/** `storeUnexpected` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
+/**
+ * Stores all rows at once, or, if that fails, each behind a savepoint of its own. A row that cannot be stored raises an alert;
+ * the other rows are stored, and the cursor moves on.
+ */
 async function storeIsolated(
   tx: Tx,
   deps: RegistryDeps & { readonly log: Log },
@@ -297,7 +300,7 @@ async function storeIsolated(
   );
 }
 
-/** The books have tokens on an intermediate account, also on an earlier one. */
+/** Unexpected money of a transfer. Tokens on an intermediate account, also on an earlier one, are in the books. */
 export function unexpectedOf(
   { chain }: ConnectedChain,
   intermediates: readonly string[],

@@ -88,7 +88,9 @@ async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string
   if (isAlone) refuseLarge(deps, chain.network, shown);
 }
 
-/** The sender of a transfer may be the Collector, in which money would be lost. Money of ours goes to no place of ours. */
+/**
+ * Refuses a return to the Collector, because the money would be lost there, and to an account or deposit address of this gateway.
+ */
 async function refuseLost(
   tx: Tx,
   deps: CommandDeps & RowKeyDeps & { chains: Chains },

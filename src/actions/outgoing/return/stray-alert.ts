@@ -4,7 +4,7 @@ import { type NewUnexpectedMoney, sumOpenTransfers } from '../../../store/money/
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
-/** Anybody can send any number of transfers: more than this are not counted. */
+/** The maximum number of transfers that are counted, because anybody can send any number of them. */
 const MAX_COUNTED = 1_000;
 
 type Arrived = Pick<NewUnexpectedMoney, 'id' | 'account' | 'asset'>;

@@ -10,9 +10,10 @@ import { endStrayAlert } from './stray-alert.ts';
 import { takeBackDepartures } from './take-back-departures.ts';
 
 /**
- * Deletes the movements of our accounts above a block, and takes back what was booked for those of nobody. They are read again. Only
- * a reorganisation below final depth reaches them. Unexpected money that somebody has claimed stays claimed: its account lacks the
- * money, which the solvency check finds, until the transfer is mined again.
+ * Deletes the movements of our accounts above a block, and reverses the book entries of movements without an owner. The watcher
+ * reads the blocks again. This happens only after a reorg deeper than final depth. Unexpected money that was claimed (as a float
+ * or by a return) stays claimed. Until its transfer is mined again, the account holds less than the books say, which the solvency
+ * check reports.
  */
 export async function undoAccountMovements(
   tx: Tx,

@@ -6,7 +6,10 @@ import { type CommandDeps, command } from '../../command.ts';
 import { endReturn } from './note-return.ts';
 import { lockUnexpectedOfPayment, unexpectedNotFound } from './return-unexpected.ts';
 
-/** Ends a requested return that is not being sent yet, for example a thief's. The money can be returned to another account. */
+/**
+ * Ends a requested return that is not being sent yet, for example a return that an attacker requested. The money can be returned
+ * to another account.
+ */
 export function vetoReturn(
   deps: CommandDeps,
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: string },

@@ -3,7 +3,7 @@ import type { Asked } from '../../../domain/doctor/facts.ts';
 import type { Timers } from '../../../runtime/world.ts';
 import { sqlState } from '../../../store/plumbing/session.ts';
 
-/** The answer, or the reason why there is none within this time. Never rejects. */
+/** Resolves with the answer, or with the reason for a missing answer when the time is over. Never rejects. */
 export async function askWithin<T>(timers: Timers, withinMs: number, work: () => Promise<T>): Promise<Asked<T>> {
   const late = Promise.withResolvers<Asked<T>>();
   const cancel = timers.after(withinMs, () => late.resolve({ unknown: `no answer within ${withinMs / 1_000} s` }));
@@ -14,7 +14,7 @@ export async function askWithin<T>(timers: Timers, withinMs: number, work: () =>
   return Promise.race([answer, late.promise]).finally(cancel);
 }
 
-/** Tables or columns are missing: the schema has a finding of its own. */
+/** PostgreSQL errors for missing tables or columns. The check of the schema reports them. */
 const OTHER_SCHEMA = /^42(P01|703)$/;
 
 /** One line, without a full stop. */

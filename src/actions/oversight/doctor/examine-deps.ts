@@ -7,7 +7,7 @@ import type { World } from '../../../runtime/world.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 
 export interface ExamineDeps {
-  /** With the clock of this machine, which may be wrong. */
+  /** Its clock is that of this machine, which may be wrong. */
   readonly world: World;
   /** Rejects with the reason if there is no database to ask. */
   readonly openDatabase: () => Promise<Database>;

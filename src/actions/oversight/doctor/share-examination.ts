@@ -13,7 +13,10 @@ export interface ShareExaminationDeps {
   readonly examine: () => Promise<Diagnosis>;
 }
 
-/** One examination at a time: callers share the one that runs, or that ended within the last seconds. A failure is not kept. */
+/**
+ * Runs one examination at a time. Callers share the running examination, or the result of the last seconds. A failed examination
+ * is not shared later.
+ */
 export function shareExamination({ clock, examine }: ShareExaminationDeps): () => Promise<Examination> {
   let running: Promise<Examination> | undefined;
   let last: Examination | undefined;

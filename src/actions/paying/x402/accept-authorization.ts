@@ -37,7 +37,7 @@ export type Acceptance =
    * submitted it to the token.
    */
   | { readonly is: 'settled'; readonly authorized: Authorized }
-  /** The token reports the nonce as used, and it is not known yet for which transfer. Nothing was stored. */
+  /** The token reports the nonce as used, but the transfer that used it is not known yet. Nothing was stored. */
   | { readonly is: 'unclear' };
 
 /**
@@ -190,10 +190,10 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
 }
 
 /**
- * The use of a nonce that the token reports as used. `arrived`: a transfer of exactly this payer, amount and address is known.
- * Anything less proves nothing, because the payer may have used the nonce before, and anybody can send other money to the address.
- * `elsewhere`: at a final block less than the amount has ever come to the address, so the nonce was used for another transfer.
- * Until either is proved, nobody is asked for another authorization.
+ * The use of a nonce that the token reports as used. `arrived`: a transfer of exactly this payer, amount and address is known. A
+ * transfer that differs is no evidence, because the payer may have used the nonce before, and anybody can send other money to the
+ * address. `elsewhere`: at a final block less than the amount has ever come to the address, so the nonce was used for another
+ * transfer. Until either is proved, nobody is asked for another authorization.
  */
 async function useOf(
   { db }: AcceptDeps,
@@ -203,7 +203,8 @@ async function useOf(
   const { network, asset, address } = deposit;
   const { payer: sender, amount } = item;
   const place = { network, commitment: deposit.commitment, asset };
-  // The cursor is read first, because it is stored together with the transfers below it.
+  // The cursor is read before the transfer. Otherwise a transfer that is stored between the two reads would be missed, although
+  // the cursor has passed it.
   const upTo = (await findDepositCursor(db.sql, network))?.finalNumber ?? -1;
   if ((await findTransferOf(db.sql, { ...place, sender, amount })) !== undefined) return 'arrived';
   if (upTo < 0) return 'unclear';

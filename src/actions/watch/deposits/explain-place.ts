@@ -25,7 +25,7 @@ export interface Explained {
   /** Movements that are proved now, and movements that enough endpoints deny. */
   readonly proved: readonly StoredMovement[];
   readonly refuted: readonly StoredMovement[];
-  /** True if no other movement is left to be proved. Otherwise the next checks go on. */
+  /** True if every movement is proved. If not, the next check continues. */
   readonly isWhole: boolean;
   /** By asset: the balance minus all listed movements and sweeps. Negative if money has left without a sweep. */
   readonly unlisted: ReadonlyMap<string, bigint>;

@@ -23,7 +23,7 @@ const MAX_LOADED = 10_000;
 const COMMITTED_MS = 60_000;
 /** Blocks in one page. Each page is stored with its cursor. */
 const PAGE = 500;
-/** While no address is watched the cursor follows in steps of this many blocks. */
+/** While no address is watched, the cursor moves in steps of this many blocks. */
 const IDLE_STEP = 100;
 
 /**

@@ -52,7 +52,10 @@ export async function readPosition(
   return { terms, facts: facts.filter(({ asset }) => registry.asset(asset) !== undefined), deposits };
 }
 
-/** For each asset that has arrived for a payment: less than a token is dust. */
+/**
+ * The dust limit of each asset that has arrived for a payment: the amount with a weight of 1 (`chains/weight.ts`), such as one
+ * USDC.
+ */
 export async function dustLimitsOf(db: Reader, registry: Registry, paymentId: string): Promise<DustLimits> {
   const assets = await listMovedAssets(db, paymentId);
   return Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));

@@ -56,8 +56,8 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
 }
 
 /**
- * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it cannot
- * be computed it stays so, and the other payments and the cursor go on.
+ * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it
+ * cannot be computed it stays outdated, and the transaction continues with the other payments and the cursor.
  */
 export async function settleOrLeaveOutdated(
   tx: Tx,
@@ -103,8 +103,9 @@ async function settlePosition(
 }
 
 /**
- * Lots that may exist. A sweep can be read before the transfers that it took. Its money has no lot until its place was checked: the
- * lots of the transfers have other ids, and would replace one that was already spent.
+ * Leaves out lots of sweeps whose deposit address was not checked yet. A sweep can be read before the transfers that it took. A
+ * lot made from the sweep would later be replaced by the lots of the transfers, which have other ids, although it may have been
+ * spent.
  */
 async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): Promise<readonly Lot[]> {
   if (!lots.some(({ isUnexplained }) => isUnexplained)) return lots;

@@ -11,7 +11,10 @@ export interface Key {
 
 export type SandboxRole = 'payer' | 'merchant';
 
-/** An account of the sandbox chain. Its key is derived from public words: never send real money to it. */
+/**
+ * An account of the sandbox chain. Its key is derived from published text, so anybody can use it. Never send real money to the
+ * account.
+ */
 export function sandboxKey(role: SandboxRole): Key {
   return keyOf(keccak(new TextEncoder().encode(`till sandbox test key: ${role}`)));
 }

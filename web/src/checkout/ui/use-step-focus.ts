@@ -15,7 +15,10 @@ export function useTitleFocus(key: string): void {
   }, [key]);
 }
 
-/** The title also changes when the view of a rare step, or the address of a transfer, has been loaded. */
+/**
+ * The title of the step that is shown. It changes with the step, and once more when the view of a rare step or the address of a
+ * transfer is loaded.
+ */
 function keyOf(step: Step, hasRareSteps: boolean): string {
   if (step.at === 'asking') return `asking ${step.ask}`;
   if (!isRare(step)) return step.at;

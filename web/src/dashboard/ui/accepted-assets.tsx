@@ -21,7 +21,7 @@ export function usePartnerAccepted(): AcceptedAssets | undefined {
   return data?.acceptedAssets;
 }
 
-/** The list above that of a payment or a link: the common part of the partner's and the merchant's list. */
+/** The assets that both the partner and the merchant accept. The list of a payment or a link is limited to them. */
 export function useMerchantAccepted(merchantId: string): AcceptedAssets {
   const partner = usePartnerAccepted() ?? null;
   const { data } = useQuery(merchantQuery(merchantId));
@@ -43,7 +43,7 @@ export function useAcceptedNames(): (list: readonly string[]) => string {
 
 interface SwitchesProps {
   readonly list: AcceptedAssets;
-  /** The list of the partner or merchant above. Nothing outside of it can be switched on. */
+  /** The list that limits this one: that of the partner or the merchant. Other assets cannot be switched on. */
   readonly limit: AcceptedAssets;
   readonly onChange: (list: AcceptedAssets) => void;
 }

@@ -115,7 +115,7 @@ async function offeredBefore(tx: Tx, outgoing: Outgoing, now: Date): Promise<Ite
   return itemOf(item);
 }
 
-/** Write access to the database must not suffice to make a merchant pay a thief. */
+/** An attacker with write access to the database must not be able to make a merchant sign a refund to the attacker's account. */
 async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   if (isOwnRefund(deps, refund)) return;
   const { id, mac, recipient, paymentId } = refund;

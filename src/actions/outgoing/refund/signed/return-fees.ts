@@ -65,7 +65,7 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   await deleteAlert(tx, { name: 'outgoing_refused', subject: reference });
 }
 
-/** The fee cannot be returned now. It is tried again later, and others go on. */
+/** Postpones a fee that cannot be returned now. Other fees are not delayed. */
 async function postponeFee(tx: Tx, { id, cause }: { readonly id: string; readonly cause: string }, at: Date) {
   await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
   const message = `The fee of this refund cannot be returned to its merchant: ${cause}`;
