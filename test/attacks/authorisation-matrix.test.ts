@@ -374,25 +374,8 @@ describe('authorisation', () => {
   });
 
   it('is not widened by ids of others, in any parameter that any route knows', async () => {
-    const victim = await newScene();
+    const { victim, outsiders, sibling, before } = await victimAmongOutsiders();
     const wanted = { ...victim, partnerId: owner.partner.id };
-    still = victim;
-    const sibling = await newScene();
-    const elsewhere = await newScene(strangerOwner);
-    outside.push(sibling, elsewhere);
-    const ownKey = await createTestKey(gateway, owner.partner.id, { key: { merchantIds: [sibling.merchantId] } });
-    const person = async (belonging: Belonging) => (await signIn(gateway, { belonging })).headers;
-    const outsiders = [
-      { name: 'other partner', headers: stranger, own: elsewhere },
-      { name: 'other merchant', headers: { 'api-key': ownKey.secret }, own: sibling },
-      { name: 'other partner’s owner', headers: await person(ofPartner(strangerOwner.partner.id)), own: elsewhere },
-      {
-        name: 'other merchant’s owner',
-        headers: await person(ofMerchant(owner.partner.id, sibling.merchantId)),
-        own: sibling,
-      },
-    ];
-    const before = await seenByOwner(victim);
     const wrong: string[] = [];
     for (const { name, headers, own } of outsiders) {
       // Deletions come last: they take the caller's own objects.
@@ -433,24 +416,7 @@ describe('authorisation', () => {
   });
 
   it('is not widened by ids of others in the path, beside ids of the caller, or by the header of a partner', async () => {
-    const victim = await newScene();
-    still = victim;
-    const sibling = await newScene();
-    const elsewhere = await newScene(strangerOwner);
-    outside.push(sibling, elsewhere);
-    const ownKey = await createTestKey(gateway, owner.partner.id, { key: { merchantIds: [sibling.merchantId] } });
-    const person = async (belonging: Belonging) => (await signIn(gateway, { belonging })).headers;
-    const outsiders = [
-      { name: 'other partner', headers: stranger, own: elsewhere },
-      { name: 'other merchant', headers: { 'api-key': ownKey.secret }, own: sibling },
-      { name: 'other partner’s owner', headers: await person(ofPartner(strangerOwner.partner.id)), own: elsewhere },
-      {
-        name: 'other merchant’s owner',
-        headers: await person(ofMerchant(owner.partner.id, sibling.merchantId)),
-        own: sibling,
-      },
-    ];
-    const before = await seenByOwner(victim);
+    const { victim, outsiders, before } = await victimAmongOutsiders();
     const guarded = ROUTES.filter(({ scheme }) => scheme === 'partner' || scheme === 'legacy' || scheme === 'person');
     const wrong: string[] = [];
     let mixed = 0;
@@ -500,6 +466,28 @@ describe('authorisation', () => {
     const { code, issues = [] } = response.json() as { code: string; issues?: readonly { readonly field: string }[] };
     if (code !== 'params_validation') return [];
     return names.filter((name) => !issues.some(({ field }) => field === name));
+  }
+
+  /** A scene of the owner, and callers who may not see it, each with a scene of its own. */
+  async function victimAmongOutsiders() {
+    const victim = await newScene();
+    still = victim;
+    const sibling = await newScene();
+    const elsewhere = await newScene(strangerOwner);
+    outside.push(sibling, elsewhere);
+    const ownKey = await createTestKey(gateway, owner.partner.id, { key: { merchantIds: [sibling.merchantId] } });
+    const person = async (belonging: Belonging) => (await signIn(gateway, { belonging })).headers;
+    const outsiders = [
+      { name: 'other partner', headers: stranger, own: elsewhere },
+      { name: 'other merchant', headers: { 'api-key': ownKey.secret }, own: sibling },
+      { name: 'other partner’s owner', headers: await person(ofPartner(strangerOwner.partner.id)), own: elsewhere },
+      {
+        name: 'other merchant’s owner',
+        headers: await person(ofMerchant(owner.partner.id, sibling.merchantId)),
+        own: sibling,
+      },
+    ];
+    return { victim, sibling, outsiders, before: await seenByOwner(victim) };
   }
 
   /** The objects of a scene, as their owner sees them. */

@@ -232,6 +232,19 @@ describe('unexpected money at a deposit address', () => {
     const facts = ({ found }: Awaited<ReturnType<typeof search>>) =>
       found.map(({ network, asset, units, fate }) => [network, asset, units, fate]);
 
+    /** Money on the other network that a stranger has swept by the Collector there. */
+    async function sweptByStranger() {
+      await openBoth();
+      const { id, address, item } = await scene.deposit();
+      const there = await other.newNode();
+      other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
+      await there.turn(1);
+      const swept = { ...item, network: other.network, asset: BASE_SEPOLIA_USDC, asked: item.asset };
+      other.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
+      await there.turn(2);
+      return { id, address, there };
+    }
+
     it('is found by a search, and swept there to the same recipient', async () => {
       await openBoth();
       const { id, item, address } = await scene.deposit();
@@ -272,14 +285,7 @@ describe('unexpected money at a deposit address', () => {
     });
 
     it('is counted once if a stranger has swept it before the search', async () => {
-      await openBoth();
-      const { id, address, item } = await scene.deposit();
-      const there = await other.newNode();
-      other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
-      await there.turn(1);
-      const swept = { ...item, network: other.network, asset: BASE_SEPOLIA_USDC, asked: item.asset };
-      other.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
-      await there.turn(2);
+      const { id, there } = await sweptByStranger();
       await search(id, { isSweep: true });
       await there.turn(3);
       assert.deepEqual(await other.balances(BASE_SEPOLIA_USDC), { payer: -2_000n, fees: 20n, [SETTLED]: 1_980n });
@@ -292,14 +298,7 @@ describe('unexpected money at a deposit address', () => {
     });
 
     it('is counted once if a stranger has swept a part of it before the search', async () => {
-      await openBoth();
-      const { id, address, item } = await scene.deposit();
-      const there = await other.newNode();
-      other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
-      await there.turn(1);
-      const swept = { ...item, network: other.network, asset: BASE_SEPOLIA_USDC, asked: item.asset };
-      other.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
-      await there.turn(2);
+      const { id, address, there } = await sweptByStranger();
       other.control.setBalance(address, BASE_SEPOLIA_USDC, 1_000n);
       await there.turn(1);
       await search(id, { isSweep: true });
