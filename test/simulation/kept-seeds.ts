@@ -33,4 +33,9 @@ export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
     why: 'a held amount is paid out after everything else has ended, and the run ended before the payout',
     isLong: true,
   },
+  {
+    plan: shortPlanOf(30001),
+    why: 'a restore forgets that the stock of a link was raised, and the chain shows two payments of its one piece',
+    isLong: true,
+  },
 ];

@@ -64,6 +64,8 @@ export async function restore(stage: Stage, { copy }: Backup): Promise<void> {
   async function bringBack(): Promise<void> {
     for (const node of stage.nodes) if (node?.isAlive) await node.crash();
     await copy.restore();
+    const pieces = await stage.db.sql<{ id: string }[]>`select payment_id as id from payment_link_pieces`;
+    for (const { id } of pieces) stage.piecesInBackup.add(id);
     if (stage.random.fork('operator').chance(ANNOUNCES)) await announceRestored(stage, stage.commandDeps);
     else stage.scheduler.note('the operator forgets to say that the database was restored');
   }

@@ -4,14 +4,25 @@ import type { Invariant } from './invariant.ts';
 export const SELLING_INVARIANTS: readonly Invariant[] = [
   {
     name: 'stock is never oversold',
-    promise: 'Of a link with a stock, no more payments are under way or paid than there are pieces.',
+    promise:
+      'Of a link with a stock, no more payments are under way or paid than there are pieces. After a restore there may be more, if each has its piece from the backup, or was paid on the chain.',
     when: 'always',
     about: ['payments'],
-    find: (sql) => sql`
-          select l.id || ' has a stock of ' || l.stock || ', and ' || count(*) || ' payments have a piece' as problem
-          from payment_links l join payments p on p.link_id = l.id
-          where p.status in ('processing', 'succeeded')
-          group by l.id, l.stock having count(*) > l.stock order by l.id limit 1`,
+    check: async ({ sql, isRestored, piecesInBackup, isPaidOnChain }) => {
+      const links = await sql<{ problem: string; payments: string[] }[]>`
+        select l.id || ' has a stock of ' || l.stock || ', and ' || count(*) || ' payments have a piece' as problem,
+          json_agg(p.id order by p.id) as payments
+        from payment_links l join payments p on p.link_id = l.id
+        where p.status in ('processing', 'succeeded')
+        group by l.id, l.stock having count(*) > l.stock order by l.id`;
+      for (const { problem, payments } of links) {
+        if (!isRestored) return problem;
+        for (const id of payments) {
+          if (!piecesInBackup.has(id) && !(await isPaidOnChain(id))) return `${problem}; nothing has paid ${id}`;
+        }
+      }
+      return undefined;
+    },
   },
   {
     name: 'pieces follow payments',

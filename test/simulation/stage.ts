@@ -106,6 +106,8 @@ export interface Stage {
   quietSince: number | undefined;
   /** True after the database was restored from a backup: it does not know everything that was. */
   isRestored: boolean;
+  /** Payments that had a piece of a link in the backup. */
+  readonly piecesInBackup: Set<string>;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
   /** Transfers to deposit addresses that the lying endpoint has made up. */
@@ -208,6 +210,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
     followed: { cursor: undefined, ids: new Set(), sequences: new Map(), upToDateSince: undefined },
     quietSince: undefined,
     isRestored: false,
+    piecesInBackup: new Set(),
     db,
     forged: [],
     forgedTransfers: [],
