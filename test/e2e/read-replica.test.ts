@@ -132,8 +132,8 @@ describe('a read replica', { skip: missingReplication() }, () => {
       const id = await create(shop);
       const second = await open(readUrl);
       try {
-        const isUsed = async () => (await list(idle, '/v1/payments', second)).source === 'replica';
-        await until('the node reads from the replica', isUsed);
+        // The replica is behind all that this node has seen, so nobody knows how far.
+        assert.equal((await list(idle, '/v1/payments', second)).source, 'primary');
         const seen = await list(shop, '/v1/payments', second);
         assert.equal(seen.from, 'primary');
         assert.deepEqual(idsIn(seen), [id]);
