@@ -131,7 +131,7 @@ Nothing was run on one. This is what the statements would need, by what they loc
 | time | nodes follow the clock of the database, by one connection | one time for all servers, or a known bound between them |
 | the read replica | compares positions of one write-ahead log | the server's own way to read a past state |
 
-What stays: a node keeps no important state, and what must be done next is always a row ([reliability](reliability.md)).
+Two properties stay: a node keeps no important state, and all work to be done is stored in rows ([reliability](reliability.md)).
 `;
 }
 
