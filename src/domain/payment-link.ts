@@ -33,7 +33,21 @@ export function closedReason(link: LinkState, nowMs: number): 'inactive' | 'expi
   return isSoldOut(link) ? 'sold_out' : undefined;
 }
 
-export function isSoldOut({ stock, taken }: Pick<LinkState, 'stock' | 'taken'>): boolean {
+/** The stock of a link as the database knows it. */
+export interface KnownStock extends Pick<LinkState, 'stock' | 'taken'> {
+  /** From a restore until the rebuild: pieces that were sold since the backup are not counted yet. */
+  readonly isUncertain: boolean;
+}
+
+export type StockRefusal = 'sold_out' | 'stock_uncertain';
+
+/** The reason why a limited stock gives no piece away. Undefined if a piece is left. */
+export function refusalOfStock(known: KnownStock): StockRefusal | undefined {
+  if (isSoldOut(known)) return 'sold_out';
+  return known.stock !== null && known.isUncertain ? 'stock_uncertain' : undefined;
+}
+
+function isSoldOut({ stock, taken }: Pick<LinkState, 'stock' | 'taken'>): boolean {
   return stock !== null && (taken ?? 0) >= stock;
 }
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { deleteFreeze, insertFreeze } from '../../src/store/parties/freezes.ts';
 import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
 import { freshKey } from '../gateway.ts';
 import { pngOfText } from '../pictures.ts';
 import { until } from '../until.ts';
 import { linkIn, standInPage, stateIn } from './checkout-page.ts';
-import { ETH, openPayingShop, type PayingShop, refusal, result, USDC } from './paying-shop.ts';
+import { ETH, openPayingShop, type PayingShop, refusal, result, SANDBOX, USDC } from './paying-shop.ts';
 import { countPayments, openShop, type Shop } from './shop.ts';
 
 const FUNDS = { [USDC]: 100_000_000n, [ETH]: 10n ** 18n };
@@ -334,6 +336,31 @@ describe('payment links', () => {
       await paying.wallet.options(late, [paying.newPayer(FUNDS).account], '?includePaymentInfo=true')
     ).json();
     assert.deepEqual([options, info.accepted, info.stopped.reason], [[], [], 'sold_out']);
+  });
+
+  it('with a stock sell nothing from a restore until the rebuild, because sold pieces may be unknown', async () => {
+    const [link, unlimited] = [await made({ stock: 3 }), await made()];
+    const [id, other, free] = [await ordered(link), await ordered(link), await ordered(unlimited)];
+    const [confirm, confirmFree] = [await signed(id), await signed(free)];
+    const restored = { scope: 'restored', subject: SANDBOX, reason: 'test', actor: 'test', since: new Date() } as const;
+    await command(paying.gateway, (tx) => insertFreeze(tx, restored));
+    try {
+      const refused = await confirm();
+      assert.deepEqual(
+        [refused.statusCode, refused.json().code, refused.json().message],
+        [400, 'invalid_state', 'The stock is being counted again. Try again in some minutes.'],
+      );
+      assert.deepEqual(await paying.items(id), []);
+      const { options, info } = (
+        await paying.wallet.options(other, [paying.newPayer(FUNDS).account], '?includePaymentInfo=true')
+      ).json();
+      assert.deepEqual([options, info.accepted, info.stopped.reason], [[], [], 'stock_uncertain']);
+      assert.equal((await confirmFree()).statusCode, 200, 'a link without a stock goes on');
+    } finally {
+      await command(paying.gateway, (tx) => deleteFreeze(tx, restored));
+    }
+    assert.equal((await confirm()).statusCode, 200, 'the same signature is good after the rebuild');
+    assert.equal((await read(link)).taken, 1);
   });
 
   it('hold no more pieces for an account than it can pay for', async () => {

@@ -4,7 +4,10 @@ import { command } from '../../src/actions/command.ts';
 import { LeaseLostError } from '../../src/actions/lease.ts';
 import { declineItem } from '../../src/actions/paying/decline-item.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
+import type { Simulation } from '../../src/chains/sender.ts';
 import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
+import type { SignedItem } from '../../src/domain/item.ts';
 import { insertSend } from '../../src/store/chain/sends.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
@@ -300,6 +303,25 @@ describe('the relayer', () => {
     scene.control.setBalance(poor.payer.address, poor.item.asset, 1_000n);
     await node.turn(3);
     assert.equal(await scene.status(poor.id), 'succeeded');
+  });
+
+  it('sends the others of a batch while no second endpoint can be asked about a refused one', async ({ mock }) => {
+    await open();
+    const poor = await scene.accept();
+    scene.control.setBalance(poor.payer.address, poor.item.asset, 0n);
+    const node = await scene.newNode();
+    await node.relay();
+    scene.pass(60_000);
+    const rich = await scene.accept();
+    const { sender } = scene.chain;
+    const simulate = sender.simulate.bind(sender);
+    mock.method(sender, 'simulate', async (batch: readonly SignedItem[], how: Simulation = {}) => {
+      if (how.isDoubted) throw new ChainUnavailableError(scene.network, 'no second endpoint answers');
+      return simulate(batch, how);
+    });
+    await node.turn();
+    assert.equal(await scene.status(rich.id), 'succeeded');
+    assert.equal((await scene.item(poor.commitment))?.state, 'due', 'the refused item is only postponed');
   });
 
   it('does not send items too close to their deadline by the chain’s clock', async () => {

@@ -16,11 +16,11 @@ import {
   noExecutor,
   notPayable,
   optionNotFound,
+  outOfStock,
   payerBusy,
   paymentExpired,
   quoteExpired,
   refuseScreened,
-  soldOut,
 } from './option-refusals.ts';
 import type { PaymentMover } from './payment-mover.ts';
 import type { SoughtTransaction } from './seek-transaction.ts';
@@ -121,7 +121,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (refusal === 'network_stopped') throw noExecutor();
   if (refusal === 'payer_busy') throw payerBusy();
   if (refusal === 'balance_under_way') throw balanceUnderWay();
-  if (refusal === 'sold_out') throw soldOut();
+  if (refusal === 'sold_out' || refusal === 'stock_uncertain') throw outOfStock(refusal);
   throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }
 

@@ -3,7 +3,7 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import type { Holding, Survey } from '../../chains/payer-side.ts';
 import type { Account } from '../../domain/caip.ts';
 import { compareRank, OPTION_NONCE_BYTES, type Option, sealOption, timesOf } from '../../domain/option.ts';
-import { isSoldOut } from '../../domain/payment-link.ts';
+import { refusalOfStock } from '../../domain/payment-link.ts';
 import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
@@ -71,7 +71,7 @@ export async function listOptions(
     openNetworks(deps, payment.mode),
     findStockFor(deps.db.sql, payment),
   ]);
-  if (terms.isStopped || terms.isBelowFees || (stock !== undefined && isSoldOut(stock))) return [];
+  if (terms.isStopped || terms.isBelowFees || (stock && refusalOfStock(stock)) !== undefined) return [];
   const networks = open
     .map((connected) =>
       networkOffer(deps, { payment, accounts, terms, connected, script, takesCoin: stock === undefined }),

@@ -8,6 +8,7 @@ import {
   type Refusal,
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
+import type { StockRefusal } from '../../domain/payment-link.ts';
 import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
@@ -50,7 +51,7 @@ export type MoveOutcome =
   | { readonly ok: true; readonly payment: Payment }
   | {
       readonly ok: false;
-      readonly refusal: Refusal | 'not_found' | 'payer_busy' | 'balance_under_way' | 'sold_out';
+      readonly refusal: Refusal | 'not_found' | 'payer_busy' | 'balance_under_way' | StockRefusal;
       readonly payment: Payment | undefined;
     };
 
@@ -84,9 +85,9 @@ export async function moveLocked(
       continue;
     }
     const decision = decideMove(payment, input, attempts, now);
-    const isInStock = !isAcceptance(input) || pieces.isLeftFor(payment);
-    if (decision.ok && !isInStock) {
-      outcomes.push({ ok: false, refusal: 'sold_out', payment });
+    const stockRefusal = isAcceptance(input) ? pieces.refusalFor(payment) : undefined;
+    if (decision.ok && stockRefusal !== undefined) {
+      outcomes.push({ ok: false, refusal: stockRefusal, payment });
       continue;
     }
     const refusal = decision.ok ? places.take(input) : decision.refusal;

@@ -1,4 +1,5 @@
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
+import type { StockRefusal } from '../../domain/payment-link.ts';
 import { ApiError } from '../../errors.ts';
 import type { Screening } from '../../screening/screening.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
@@ -44,12 +45,15 @@ export function belowFees(): ApiError {
 
 export const BELOW_FEES = 'The fees have changed, and the price does not cover them any more. Ask for a new payment.';
 
-/** All pieces of the payment's link are paid or being paid. A piece may become free again. */
-export function soldOut(): ApiError {
-  return new ApiError('invalid_state', SOLD_OUT);
+/** The payment's link gives no piece away now. It may later. */
+export function outOfStock(refusal: StockRefusal): ApiError {
+  return new ApiError('invalid_state', STOCK_REFUSALS[refusal]);
 }
 
-export const SOLD_OUT = 'Sold out: others have taken the last piece.';
+export const STOCK_REFUSALS: Readonly<Record<StockRefusal, string>> = {
+  sold_out: 'Sold out: others have taken the last piece.',
+  stock_uncertain: 'The stock is being counted again. Try again in some minutes.',
+};
 
 /** Wallets search for exactly this message. */
 export function optionNotFound(): ApiError {

@@ -245,7 +245,11 @@ async function certainRefusals(
   if (reasons?.some((reason, index) => reason !== undefined && (batch[index]?.attempts ?? 0) > 0) === false) {
     return reasons;
   }
-  const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true });
+  const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true }).catch((error) => {
+    // Without a second answer the first one counts: a refusal only postpones its item, and the others are sent.
+    if (reasons === undefined || !(error instanceof ChainUnavailableError)) throw error;
+    return reasons;
+  });
   return batch.map(({ attempts }, index) =>
     reasons === undefined || (reasons[index] !== undefined && attempts > 0) ? doubted[index] : reasons[index],
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NETWORKS } from '../../../test/registry.ts';
-import { believable } from './fees.ts';
+import { believable, boundedTip } from './fees.ts';
 
 const reported = (...fees: readonly bigint[]) => fees.map((baseFee) => ({ baseFee }));
 
@@ -25,5 +25,12 @@ describe('a base fee', () => {
 describe('the cap of tips', () => {
   it('is above the least tip of each network', () => {
     for (const { chainId, minTip = 0n, maxTip = 20_000_000_000n } of NETWORKS) assert.ok(minTip < maxTip, chainId);
+  });
+
+  it('is the network’s own, whatever its endpoints report', () => {
+    assert.equal(boundedTip(900_000_000_000n, { maxTip: 1_000_000_000n }), 1_000_000_000n);
+    assert.equal(boundedTip(900_000_000_000n, {}), 20_000_000_000n);
+    assert.equal(boundedTip(5_000_000n, { maxTip: 1_000_000_000n }), 5_000_000n);
+    assert.equal(boundedTip(0n, { minTip: 7n, maxTip: 1_000_000_000n }), 7n);
   });
 });

@@ -38,8 +38,7 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
   else if (others.length > 0 && !isSimilar(reported)) reported = [...reported, ...(await askEach(others))];
   const baseFee = believable(reported, feeMemory.baseFee);
   if (isSimilar(reported)) feeMemory.baseFee = baseFee;
-  const usual = reported.map(usualTip).reduce(min);
-  const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), network.maxTip ?? DEFAULT_MAX_TIP);
+  const tip = boundedTip(reported.map(usualTip).reduce(min), network);
   return { max: (min(baseFee, MAX_BASE_FEE) * 9n) / 4n + tip, tip };
 }
 
@@ -60,6 +59,15 @@ export function believable(reported: readonly Pick<FeeHistory, 'baseFee'>[], kno
 function isSimilar(reported: readonly Pick<FeeHistory, 'baseFee'>[]): boolean {
   const fees = reported.map(({ baseFee }) => baseFee);
   return fees.length > 0 && fees.reduce(max) <= fees.reduce(min) * MAX_DIFFERENCE;
+}
+
+export function boundedTip(usual: bigint, { minTip = DEFAULT_MIN_TIP, maxTip = DEFAULT_MAX_TIP }: TipBounds): bigint {
+  return min(max(usual, minTip), maxTip);
+}
+
+interface TipBounds {
+  readonly minTip?: bigint | undefined;
+  readonly maxTip?: bigint | undefined;
 }
 
 function usualTip({ tips }: FeeHistory): bigint {

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { findStockFor } from '../../actions/paying/links/link-stock.ts';
-import { BELOW_FEES, MERCHANT_STOPPED, SOLD_OUT } from '../../actions/paying/option-refusals.ts';
+import { BELOW_FEES, MERCHANT_STOPPED, STOCK_REFUSALS } from '../../actions/paying/option-refusals.ts';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
 import { openNetworks, servedNetworks } from '../../actions/paying/served-networks.ts';
 import { isBelowFees } from '../../actions/paying/terms-in-force.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
-import { isSoldOut } from '../../domain/payment-link.ts';
+import { refusalOfStock } from '../../domain/payment-link.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
 import { findLateMoneyOf } from '../../store/money/late-money.ts';
@@ -42,7 +42,8 @@ async function viewPayable(deps: HttpDeps, payment: Payment, merchant: PayableMe
   if (merchant?.isStopped) return { accepted: [], stopped: STOPPED.merchant };
   if (isBelowFees(deps, merchant, payment)) return { accepted: [], stopped: STOPPED.fees };
   const [open, stock] = await Promise.all([openNetworks(deps, payment.mode), findStockFor(deps.db.sql, payment)]);
-  if (stock !== undefined && isSoldOut(stock)) return { accepted: [], stopped: STOPPED.link };
+  const refusal = stock && refusalOfStock(stock);
+  if (refusal !== undefined) return { accepted: [], stopped: STOPPED[refusal] };
   const isFrozen = open.length === 0 && servedNetworks(deps, payment.mode).length > 0;
   return {
     accepted: acceptedTokens(deps, payment, { networks: open, takesCoin: stock === undefined }),
@@ -53,7 +54,8 @@ async function viewPayable(deps: HttpDeps, payment: Payment, merchant: PayableMe
 const STOPPED = {
   merchant: { reason: 'merchant_stopped', message: MERCHANT_STOPPED },
   fees: { reason: 'below_fees', message: BELOW_FEES },
-  link: { reason: 'sold_out', message: SOLD_OUT },
+  sold_out: { reason: 'sold_out', message: STOCK_REFUSALS.sold_out },
+  stock_uncertain: { reason: 'stock_uncertain', message: STOCK_REFUSALS.stock_uncertain },
   network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
 } as const;
 
@@ -128,7 +130,7 @@ export const PayerInfoBody = Type.Object(
         {
           title: 'PaymentStop',
           description:
-            'Why nothing is offered: the operator has stopped the merchant or every network, the fees were raised above the price, or the payment link is sold out.',
+            'Why nothing is offered: the operator has stopped the merchant or every network, the fees were raised above the price, the payment link is sold out, or its stock is counted again after a restore.',
         },
       ),
     ),

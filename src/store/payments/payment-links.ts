@@ -1,6 +1,6 @@
 import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { Mode } from '../../domain/mode.ts';
-import type { LinkState } from '../../domain/payment-link.ts';
+import type { KnownStock, LinkState } from '../../domain/payment-link.ts';
 import type { Picture } from '../../domain/picture.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
@@ -99,12 +99,12 @@ export async function findLinkPicture(db: Reader, hash: string): Promise<Picture
 }
 
 /** The stock of a link, and the number of taken pieces. */
-export interface LinkStock extends Pick<LinkState, 'stock' | 'taken'> {
+export interface LinkStock extends KnownStock {
   readonly id: string;
 }
 
 export async function findLinkStock(db: Reader, id: string): Promise<LinkStock | undefined> {
-  const [row] = await db<LinkStock[]>`select ${stockColumns(db)} from payment_links l where l.id = ${id}`;
+  const [row] = await db<LinkStock[]>`select ${stockOf(db)} from payment_links l where l.id = ${id}`;
   return row;
 }
 
@@ -112,7 +112,7 @@ export async function findLinkStock(db: Reader, id: string): Promise<LinkStock |
 export async function lockLinkStocks(tx: Tx, ids: readonly string[]): Promise<LinkStock[]> {
   await tx`select from payment_links where id = any(${ids as string[]}::text[]) order by id for no key update`;
   // A second statement, because its snapshot includes pieces that others took while this transaction waited for the lock.
-  return tx<LinkStock[]>`select ${stockColumns(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
+  return tx<LinkStock[]>`select ${stockOf(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
 }
 
 /** Stores the pieces that payments take. A piece that is already taken stays taken. */
@@ -137,6 +137,10 @@ function linkColumns(db: Reader) {
     l.amount_value as "amountValue", l.minimum_value as "minimumValue", l.maximum_value as "maximumValue", l.status,
     l.expires_at as "expiresAt", l.picture_hash as "pictureHash",
     to_json(l.accepted_assets) as "acceptedAssets", l.created_at as "createdAt"`;
+}
+
+function stockOf(db: Reader) {
+  return db`${stockColumns(db)}, exists (select from freezes where scope = 'restored') as "isUncertain"`;
 }
 
 /** A link without a stock may have any number of payments, so they are not counted. */

@@ -1,5 +1,5 @@
 import { isFinal } from '../../../domain/payment.ts';
-import { isSoldOut } from '../../../domain/payment-link.ts';
+import { refusalOfStock, type StockRefusal } from '../../../domain/payment-link.ts';
 import {
   findLinkStock,
   findLinks,
@@ -14,7 +14,8 @@ import { logLink } from './log-link.ts';
 
 /** The pieces that links have left for payments that are about to be accepted. */
 export interface Pieces {
-  isLeftFor(payment: Payment): boolean;
+  /** Undefined if a piece is left for the payment, or if its link has no stock. */
+  refusalFor(payment: Payment): StockRefusal | undefined;
   take(payment: Payment, actor: string): void;
   /** Links whose last piece was taken here, each with the actor of the payment that took it. */
   soldOut(): ReadonlyMap<string, string>;
@@ -27,16 +28,16 @@ export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise
   const soldOut = new Map<string, string>();
   const stockOf = ({ linkId }: Payment) => (linkId === null ? undefined : stocks.get(linkId));
   return {
-    isLeftFor(payment) {
+    refusalFor(payment) {
       const stock = stockOf(payment);
-      return stock === undefined || !isSoldOut(stock);
+      return stock && refusalOfStock(stock);
     },
     take(payment, actor) {
       const stock = stockOf(payment);
       if (stock === undefined) return;
       const left = { ...stock, taken: (stock.taken ?? 0) + 1 };
       stocks.set(stock.id, left);
-      if (isSoldOut(left)) soldOut.set(stock.id, actor);
+      if (refusalOfStock(left) === 'sold_out') soldOut.set(stock.id, actor);
     },
     soldOut: () => soldOut,
   };
