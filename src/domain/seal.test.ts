@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { newId, refundIdOf } from './ids.ts';
 import type { KeyRing } from './key-ring.ts';
-import { openSeal, sealedId, sealedIds, sealOf } from './seal.ts';
+import { encryptIds, openSeal, sealedIds, sealOf } from './seal.ts';
 
 const OLD = new Uint8Array(32).fill(1);
 const NEW = new Uint8Array(32).fill(2);
@@ -27,6 +27,18 @@ describe('the seal of an item', () => {
     );
   });
 
+  it('shows the same half for an id that is encrypted alone or with others', () => {
+    fc.assert(
+      fc.property(fc.array(anId, { maxLength: 5 }), (ids) => {
+        const alone = ids.flatMap((id) => encryptIds(KEYS, [id]));
+        assert.deepEqual(encryptIds(KEYS, ids), alone);
+        for (const [index, id] of ids.entries()) {
+          assert.ok(sealOf(KEYS, { id, terms: TERMS }).startsWith(alone[index] ?? 'none'));
+        }
+      }),
+    );
+  });
+
   it('tells refunds from payments', () => {
     const id = refundIdOf(newId('pay_', 5, new Uint8Array(10)), 3);
     assert.equal(openSeal(KEYS, sealOf(KEYS, { id, terms: TERMS }), TERMS), id);
@@ -44,16 +56,16 @@ describe('the seal of an item', () => {
 
   it('keeps the generation of the stored half, and opens after a rotation', () => {
     const id = newId('pay_', 7, new Uint8Array(10));
-    const stored = sealedId([OLD], id);
+    const [stored] = encryptIds([OLD], [id]);
     const seal = sealOf(KEYS, { id, stored, terms: TERMS });
     assert.equal(seal, sealOf([OLD], { id, terms: TERMS }));
     assert.equal(openSeal(KEYS, seal, TERMS), id);
-    assert.deepEqual(sealedIds(KEYS, id), [sealedId([NEW], id), stored]);
+    assert.deepEqual(sealedIds(KEYS, id), [...encryptIds([NEW], [id]), stored]);
   });
 
   it('is made anew if the generation of the stored half is not at hand', () => {
     const id = newId('pay_', 8, new Uint8Array(10));
-    const seal = sealOf([NEW], { id, stored: sealedId([OLD], id), terms: TERMS });
+    const seal = sealOf([NEW], { id, stored: encryptIds([OLD], [id])[0], terms: TERMS });
     assert.equal(openSeal([NEW], seal, TERMS), id);
   });
 });

@@ -19,7 +19,7 @@ import type { Registry } from '../../src/chains/registry.ts';
 import type { Signer } from '../../src/chains/signer.ts';
 import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
-import { sealedId } from '../../src/domain/seal.ts';
+import { encryptIds } from '../../src/domain/seal.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
@@ -259,7 +259,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   async function newPayment(id: string) {
     const payment = {
       id,
-      sealedId: sealedId(keys.subjectKeys, id),
+      sealedId: encryptIds(keys.subjectKeys, [id])[0] ?? 'none',
       merchantId: MERCHANT,
       referenceId: 'x',
       amountUnit: 'iso4217/USD',

@@ -2,7 +2,7 @@ import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { shortHash } from '../../domain/idempotency.ts';
 import { newId } from '../../domain/ids.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
-import { sealedId } from '../../domain/seal.ts';
+import { encryptIds } from '../../domain/seal.ts';
 import { ApiError } from '../../errors.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { findPayableMerchants, type Merchant } from '../../store/parties/merchants.ts';
@@ -113,9 +113,11 @@ async function createPayments(deps: CreateDeps, orders: readonly Order[]): Promi
   const made = await commandOfOne(deps, (now) => {
     // The id and `createdAt` use the same time, because lists by date read the time out of the id.
     const random = deps.world.random.bytes(ID_BYTES * orders.length);
-    rows = orders.map((order, index) =>
-      newPayment(deps, order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
+    const ids = orders.map((_, index) =>
+      newId('pay_', now.getTime(), random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
     );
+    const sealed = encryptIds(deps.subjectKeys, ids);
+    rows = orders.map((order, index) => newPayment(order, ids[index] ?? '', sealed[index] ?? ''));
     const firstRows = rows.filter((_row, index) => first.has(index));
     return insertPayments(firstRows, now);
   });
@@ -129,11 +131,10 @@ async function createPayments(deps: CreateDeps, orders: readonly Order[]): Promi
   });
 }
 
-function newPayment({ subjectKeys }: SubjectKeyDeps, order: Order, now: Date, random: Uint8Array): NewPayment {
-  const id = newId('pay_', now.getTime(), random);
+function newPayment(order: Order, id: string, sealedId: string): NewPayment {
   return {
     id,
-    sealedId: sealedId(subjectKeys, id),
+    sealedId,
     merchantId: order.merchant.id,
     referenceId: order.referenceId,
     amountUnit: order.amountUnit,

@@ -18,7 +18,8 @@ export function canonicalAccepted(given: readonly string[] | null | undefined): 
 
 /** Refuses entries that no payment of the mode could be paid with. */
 export function checkAccepted(deps: HttpDeps, mode: Mode, given: readonly string[] | null | undefined): void {
-  const ids = (given ?? []).map((text) => canonicalAccepted([text])?.[0] ?? '');
+  if (given === undefined || given === null) return;
+  const ids = given.map((text) => canonicalAccepted([text])?.[0] ?? '');
   const test = ids.find((id) => mode === 'live' && modeOfAccepted(deps.registry, id) === 'test');
   if (test !== undefined) {
     throw new ApiError('not_sandbox_api_key', `A live key cannot accept ${test}, which is on a test network.`);

@@ -38,9 +38,11 @@ export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'vis
 
 /** Applies to every route. If a caller sends two identities, the gateway must not choose one of them silently. */
 function refuseConflicts(request: WithHeaders): void {
-  const keys = new Set([...headersOf(request, 'api-key'), ...headersOf(request, 'x-api-key')]);
-  if (keys.size > 1) throw new ApiError('conflicting_auth_headers', 'Send one key: Api-Key and X-Api-Key differ.');
-  if (headersOf(request, 'api-key').length > 0 && headersOf(request, 'app-id').length > 0) {
+  const [keys, others] = [headersOf(request, 'api-key'), headersOf(request, 'x-api-key')];
+  if (new Set([...keys, ...others]).size > 1) {
+    throw new ApiError('conflicting_auth_headers', 'Send one key: Api-Key and X-Api-Key differ.');
+  }
+  if (keys.length > 0 && headersOf(request, 'app-id').length > 0) {
     throw new ApiError('conflicting_auth_headers', 'Send either Api-Key or App-Id with Client-Id, not both.');
   }
 }

@@ -37,6 +37,8 @@ export function headerOf(request: WithHeaders, name: OurHeader): string | undefi
 export function headersOf(request: WithHeaders, name: OurHeader): string[] {
   const value = request.headers[name];
   if (typeof value !== 'string') return [];
+  // Most headers are sent once.
+  if (!value.includes(JOINT)) return value === '' ? [] : [value];
   return value.split(JOINT).filter((part) => part !== '');
 }
 
