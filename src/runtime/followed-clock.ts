@@ -14,7 +14,7 @@ export interface ClockReading {
 
 /** A larger difference means that a clock was set. It is corrected in one step, because deadlines need the right time. */
 const STEP_MS = 1_000;
-/** A smaller difference is corrected by at most this much with each reading, so that time never goes back and no timeout jumps. */
+/** A smaller difference is corrected by at most this much with each reading. So no timeout jumps, and time goes back by no more. */
 const SLEW_MS = 5;
 /** The reading with the smallest error among this many counts. */
 const KEPT_READINGS = 16;

@@ -122,8 +122,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'the higher tip of two endpoints is paid',
     file: 'src/chains/evm/fees.ts',
-    from: 'reported.map(usualTip).reduce(min);',
-    to: 'reported.map(usualTip).reduce(max);',
+    from: 'reported.map(usualTip).reduce(min), network);',
+    to: 'reported.map(usualTip).reduce(max), network);',
     test: 'test/attacks/one-endpoint.test.ts',
     title: 'tip: the lower of two is paid',
   },

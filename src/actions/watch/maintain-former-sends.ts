@@ -8,7 +8,7 @@ import { findFormerRelayers } from '../relay/former-relayers.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const MAINTAIN_EVERY_MS = 20_000;
-/** A transaction at the market price is mined long before this. Afterwards other relayers send its items as well. */
+/** A transaction with the usual price of gas is mined long before this. After it, the items of an unmined one are due again. */
 const STRANDED_AFTER_MS = 3 * 60_000;
 const MAX_BROADCASTS = 64;
 

@@ -92,7 +92,7 @@ export async function findCoinTransfer(context: EvmContext, hash: string): Promi
   return { block: state.block, logIndex: -1, asset: coin.known.id, ...sent };
 }
 
-/** The coin transfers of a block. It reads the whole block, so use it only if the block must contain a transfer. */
+/** Transfers of coin to these accounts in one block. The whole block is read, so use it only where a balance is known to have risen. */
 export async function listCoinTransfers(
   context: EvmContext,
   accounts: readonly string[],

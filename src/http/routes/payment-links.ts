@@ -171,7 +171,7 @@ function readPrice(
   return unit.ok ? { unit: unit.value, least: BigInt(least.value), field } : undefined;
 }
 
-/** The database and the API can show timestamps up to the year 9999. */
+/** The last day whose timestamp has a year of four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 function readExpiry({ world }: HttpDeps, seconds: number | null | undefined, issues: Issue[]): Date | undefined {

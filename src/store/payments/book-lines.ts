@@ -27,7 +27,7 @@ export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment)
     ) b`;
 }
 
-/** The documents of a payment, by which its entries are found. The paying item comes first. */
+/** The items, payouts, refunds and returns of a payment, to which its book entries refer. The paying item comes first. */
 function documents(db: Reader): Fragment {
   return db`
     select i.commitment as reference, case when ${isPaying(db)} then 0 else 1 end as number,

@@ -137,7 +137,8 @@ async function fillGaps(
     const high = Math.min(to, places.find(({ slot }) => slot >= before)?.block ?? to);
     missing += before - after - 1 - (await search(low, high, { after, before })).length;
   }
-  // Even the row of the first transaction may be lost. Transactions before the first block of the search are out of scope.
+  // The row of the lowest slot may be lost, too, and no other row shows that gap: its transactions are searched here. Slots below the
+  // oldest transaction that is found do not count as missing, because their blocks may be before the search.
   const first = await firstAccounted(db, sender, own, end);
   const place = first === end ? { block: to } : places.find(({ slot }) => slot === first);
   if (first > 0 && place !== undefined) {

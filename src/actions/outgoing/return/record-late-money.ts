@@ -1,6 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Registry } from '../../../chains/registry.ts';
-import { lateReasonOf } from '../../../domain/late-money.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
@@ -21,7 +20,7 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
   const { subject, commitment } = item;
   // The payment is locked first: every transaction locks it before its items and unexpected money.
   const [payment] = await lockPayments(tx, [subject]);
-  const reason = lateReasonOf({ status: payment?.status ?? 'expired', isOfPaid: false });
+  const reason = payment?.status === 'succeeded' ? 'paid_twice' : 'late';
   const unexpected = { ...lateMoneyRow(item, event, payment?.merchantId ?? null), reason } as const;
   const { id, asset, amount } = unexpected;
   if ((await insertUnexpected(tx, [unexpected], at)).length === 0) return;

@@ -8,7 +8,7 @@ interface MomentProps {
   readonly title: ReactNode;
   readonly text?: ReactNode;
   readonly children?: ReactNode;
-  /** If there is no amount above the step, its title is the heading of the page. */
+  /** True if the page shows nothing but this step. Then the title of the step is the heading of the page. */
   readonly isWholePage?: boolean;
 }
 
