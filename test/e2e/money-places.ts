@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { mailReceipt } from '../../src/actions/paying/mail-receipt.ts';
 import type { ReceiptContent } from '../../src/domain/mail.ts';
+import { parseDecimal } from '../../src/domain/money.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import { letterOf } from '../../src/mail/letter.ts';
 import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
@@ -8,6 +10,7 @@ import { en as checkoutWords } from '../../web/src/checkout/strings/en.ts';
 import type { ReceiptPage } from '../../web/src/receipts/page-state.ts';
 import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import { REGISTRY } from '../registry.ts';
 import type { Json } from './list-test.ts';
 import type { Report, World } from './money-ways.ts';
 
@@ -32,6 +35,13 @@ function reasonIn(words: Readonly<Record<(typeof REASONS)[number], string>>, tex
 /** The tokens have six decimals, and the coin has 18. */
 const unitsIn = (text: string) =>
   String(Math.round(Number(/[\d.]+/.exec(text)?.[0] ?? '0') * (text.includes('ETH') ? 1e18 : 1e6)));
+
+/** The smallest units of an exact amount in whole tokens, which may be negative. */
+function inUnits(asset: string, text: string): bigint {
+  const { decimals } = REGISTRY.asset(asset) ?? assert.fail(asset);
+  const { units, decimals: own } = parseDecimal(text.replace('-', '')) ?? assert.fail(text);
+  return units * 10n ** BigInt(decimals - own) * (text.startsWith('-') ? -1n : 1n);
+}
 
 export const PLACES: Readonly<Record<string, Place>> = {
   async API(_, id, read) {
@@ -124,6 +134,21 @@ export const PLACES: Readonly<Record<string, Place>> = {
       paid: paid.length === 0 ? '-' : String(sumOf(paid)),
       late: late.map((line) => String(sumOf([line]))).sort(),
     };
+  },
+  /** The export for accounting. It has a line for each entry of the books that is somebody's earnings. */
+  async books({ scene }, id) {
+    const { status, tokenAsset, tokenValue } = await scene.payment(id);
+    const sums = new Map<string, bigint>();
+    const until = new Date(scene.nowMs() + 1);
+    for await (const row of exportBooks(scene.db.sql, REGISTRY, { from: new Date(0), to: until })) {
+      if (row.payment !== id || row.kind.startsWith('refund')) continue;
+      assert.equal(inUnits(row.asset, row.gross), inUnits(row.asset, row.fee) + inUnits(row.asset, row.net));
+      sums.set(row.asset, (sums.get(row.asset) ?? 0n) + inUnits(row.asset, row.gross));
+    }
+    const isPaid = status === 'succeeded';
+    if (isPaid && tokenAsset !== null) sums.set(tokenAsset, (sums.get(tokenAsset) ?? 0n) - BigInt(tokenValue ?? 0));
+    const late = [...sums.values()].filter((sum) => sum !== 0n).map(String);
+    return { paid: isPaid ? String(tokenValue) : '-', late: late.sort() };
   },
   /** One line for each payment. */
   async 'export of payments'({ gateway, headers }, id) {

@@ -47,8 +47,9 @@ export function disagreements(rows: readonly Row[]): string[] {
 export const textOf = (reports: Report | null) =>
   reports === null ? '' : `${reports.paid}${reports.late.map((late) => ` + ${late}`).join('')}`;
 
-/** The export has no reasons, and a settlement no late money. */
+/** Exports of the books have no reasons, and a settlement no late money. */
 function expectedAt(place: string, { paid, late }: Report): Report {
   if (place === 'settlement') return { paid, late: [] };
-  return { paid, late: place === 'export' ? late.map((each) => each.split(' ')[1] ?? '').sort() : [...late].sort() };
+  const isWithoutReasons = place === 'export' || place === 'books';
+  return { paid, late: isWithoutReasons ? late.map((each) => each.split(' ')[1] ?? '').sort() : [...late].sort() };
 }

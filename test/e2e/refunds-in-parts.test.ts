@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
@@ -20,7 +21,7 @@ import { encryptIds } from '../../src/domain/seal.ts';
 import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
-import { ASSETS } from '../registry.ts';
+import { ASSETS, REGISTRY } from '../registry.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -78,6 +79,19 @@ describe('refunds in parts', () => {
     return row?.value;
   };
 
+  /** The sums of the export for accounting, in units. */
+  const earnedWith = async (id: string) => {
+    const sums = { gross: 0, fee: 0, net: 0 };
+    for await (const row of exportBooks(scene.db.sql, REGISTRY, {
+      from: new Date(0),
+      to: new Date(scene.nowMs() + 1),
+    })) {
+      if (row.payment !== id) continue;
+      for (const name of ['gross', 'fee', 'net'] as const) sums[name] += Math.round(Number(row[name]) * 1e6);
+    }
+    return sums;
+  };
+
   it('give back price, amount and fee to the unit, and the rest of a held amount can still be paid out', async () => {
     const { id, payer } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, OPERATOR_FLOAT, 10n);
@@ -112,6 +126,11 @@ describe('refunds in parts', () => {
     assert.deepEqual((await amounts(id)).at(-1), '337 4 33 refunded');
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
     assert.equal(await revenue(), '0');
+    assert.deepEqual(
+      await earnedWith(id),
+      { gross: 0, fee: 0, net: 0 },
+      'the export for accounting gives all of it back',
+    );
     assert.ok((await bookkeepingOf(id)).includes('float 0.000333 0.33 USD'), 'the merchant’s float paid the rest');
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '0' });
     assert.deepEqual(await scene.differences(), []);

@@ -1,5 +1,5 @@
 import type { Registry } from '../../chains/registry.ts';
-import { ACCOUNTS, type Line } from '../../domain/books.ts';
+import { ACCOUNTS, type Line, OPERATOR_FLOAT } from '../../domain/books.ts';
 import { formatDecimal } from '../../domain/money.ts';
 import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
@@ -12,7 +12,7 @@ export interface ExportRow {
   readonly payment: string;
   readonly asset: string;
   readonly symbol: string;
-  /** The amount paid. Negative for an amount that was taken back. */
+  /** The amount paid. Negative for an amount that was given or taken back. */
   readonly gross: string;
   readonly fee: string;
   readonly net: string;
@@ -24,7 +24,7 @@ export interface ExportRow {
 
 const PAGE = 1_000;
 
-/** Revenue and reversals of a period, from its start (inclusive) to its end (exclusive). */
+/** Revenue, reversals, refunds and returns of a period, from its start (inclusive) to its end (exclusive). */
 export async function* exportBooks(
   db: Reader,
   registry: Registry,
@@ -33,26 +33,42 @@ export async function* exportBooks(
   let after: { at: Date; id: string } | undefined;
   for (;;) {
     const page = await listExported(db, { ...period, after, limit: PAGE });
-    for (const entry of page) yield rowOf(registry, entry);
+    for (const entry of page) {
+      const earned = earnedBy(entry.lines);
+      if (earned.gross !== 0n || earned.fee !== 0n) yield rowOf(registry, entry, earned);
+    }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = { at: last.at, id: last.id };
   }
 }
 
+interface Earned {
+  readonly gross: bigint;
+  /** Negative if the operator gives a fee back. */
+  readonly fee: bigint;
+}
+
+/** Money at a deposit address is nobody's earnings before its sweep. A return covered by the operator's float gives its fee back. */
+function earnedBy(lines: readonly Line[]): Earned {
+  const units = (...accounts: readonly string[]) =>
+    lines.reduce((sum, line) => (accounts.includes(line.account) ? sum + line.units : sum), 0n);
+  const { payer, outside, inFlight, deposits, fees, float } = ACCOUNTS;
+  return { gross: -units(payer, outside, inFlight, deposits), fee: units(fees, float(OPERATOR_FLOAT)) };
+}
+
 function rowOf(
   registry: Registry,
-  { at, kind, merchantId, subject, asset, transaction, lines, quote }: ExportedEntry,
+  { at, kind, merchantId, payment, asset, transaction, quote }: ExportedEntry,
+  { gross, fee }: Earned,
 ): ExportRow {
   const { symbol = '', decimals = 0 } = registry.asset(asset) ?? {};
-  const gross = -unitsOn(lines, ACCOUNTS.payer) - unitsOn(lines, ACCOUNTS.inFlight);
-  const fee = unitsOn(lines, ACCOUNTS.fees);
   const amount = (units: bigint) => formatDecimal({ units, decimals });
   return {
     at: at.toISOString(),
     kind,
     merchant: merchantId ?? '',
-    payment: subject,
+    payment,
     asset,
     symbol,
     gross: amount(gross),
@@ -62,10 +78,6 @@ function rowOf(
     ratePair: textOf(quote?.pair),
     rate: textOf(quote?.ratio),
   };
-}
-
-function unitsOn(lines: readonly Line[], account: string): bigint {
-  return lines.reduce((sum, line) => (line.account === account ? sum + line.units : sum), 0n);
 }
 
 function textOf(value: unknown): string {

@@ -1,4 +1,4 @@
-import type { Line } from '../../domain/books.ts';
+import type { EntryKind, Line } from '../../domain/books.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** An entry that changed the earnings of a merchant or of the operator, with the facts an accountant needs. */
@@ -7,13 +7,21 @@ export interface ExportedEntry {
   readonly at: Date;
   readonly kind: string;
   readonly merchantId: string | null;
-  readonly subject: string;
+  /** Also of a refund and of a return, which have ids of their own in the books. */
+  readonly payment: string;
   readonly asset: string;
   readonly transaction: string | null;
   readonly lines: readonly Line[];
   /** The rate of the conversion. Null if no conversion was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
 }
+
+/** Unexpected money that belongs to no merchant has entries of these kinds, too. They are not exported. */
+const EARNINGS: readonly EntryKind[] = [
+  ...(['paid', 'reverted', 'rebuilt', 'swept', 'unswept'] as const),
+  ...(['refund_covered', 'refund_uncovered', 'refund_done', 'refund_rebuilt', 'refund_fee_returned'] as const),
+  ...(['stray_covered', 'stray_returned', 'return_rebuilt'] as const),
+];
 
 export interface ExportAsk {
   readonly from: Date;
@@ -29,10 +37,13 @@ export async function listExported(
   { from, to, merchantId, after, limit }: ExportAsk,
 ): Promise<ExportedEntry[]> {
   const rows = await db<(Omit<ExportedEntry, 'lines'> & { lines: { account: string; units: string }[] })[]>`
-    select b.id, b.at, b.kind, b.merchant_id as "merchantId", b.subject, b.asset, b.transaction_hash as transaction, b.lines,
-      i.quote
-    from book_entries b left join items i on i.commitment = b.reference
-    where b.at >= ${from} and b.at < ${to} and b.kind in ('paid', 'reverted', 'rebuilt', 'refund_done', 'refund_rebuilt')
+    select b.id, b.at, b.kind, b.merchant_id as "merchantId", b.asset,
+      coalesce(r.payment_id, t.payment_id, b.subject) as payment, b.transaction_hash as transaction, b.lines, i.quote
+    from book_entries b
+    left join items i on i.commitment = b.reference
+    left join refunds r on r.id = b.subject
+    left join strays t on t.id = b.subject
+    where b.at >= ${from} and b.at < ${to} and b.kind = any(${EARNINGS as string[]}::text[]) and b.merchant_id <> ''
       and (${merchantId ?? null}::text is null or b.merchant_id = ${merchantId ?? null})
       and (b.at, b.id) > (${after?.at ?? from}::timestamptz, ${after?.id ?? '0'}::bigint)
     order by b.at, b.id limit ${limit}`;
