@@ -24,6 +24,8 @@ import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
+/** Anybody can write such a token. */
+const UNKNOWN_TOKEN = `${DOLLAR.split(':').slice(0, -1).join(':')}:0x${'dead'.repeat(10)}`;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
 /** Ways in which money was once stolen, doubled, forgotten or stuck while every balance added up. */
@@ -283,6 +285,21 @@ describe('money that arrives in ways nobody asked for', () => {
     await scene.accept({ terms: { subject: id } });
     await scene.live(node, 3);
     assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('in a token that the gateway does not serve, swept by a stranger, keeps no payment from succeeding', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const deposit = await scene.deposit();
+    deposit.send(300n, { token: TETHER });
+    await scene.live(node, 4);
+    scene.control.setBalance(deposit.address, UNKNOWN_TOKEN, 1n);
+    sweepAsStranger(deposit, UNKNOWN_TOKEN);
+    deposit.send(1_000n);
+    await scene.live(node, 5);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    assert.equal(scene.control.balanceOf(deposit.item.recipient, DOLLAR), 990n);
+    assert.deepEqual(await scene.differences(), []);
   });
 
   it('is swept if it paid, however little that is worth', async () => {

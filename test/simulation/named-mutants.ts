@@ -200,6 +200,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'in a wrong token, swept by us, keeps no signature of the payment from being sent',
   },
   {
+    name: 'endpoints are asked about tokens that are not served',
+    file: 'src/actions/watch/deposits/explain-place.ts',
+    from: '.filter(isServed).toSorted()',
+    to: '.toSorted()',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'in a token that the gateway does not serve, swept by a stranger, keeps no payment from succeeding',
+  },
+  {
     name: 'a float is credited with money that has an owner',
     file: 'src/actions/outgoing/float/add-float.ts',
     from: ': await unownedOf(db.sql, { network, accounts }, arrived);',

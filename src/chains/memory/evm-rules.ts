@@ -2,7 +2,7 @@ import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
 import { NATIVE_TOKEN } from '../evm/collector.ts';
 import type { AssetTerms } from '../evm/evm-context.ts';
-import { depositAddressOf, itemCommitment, sealedTerms } from '../evm/item-terms.ts';
+import { depositAddressOf, itemCommitment, sealedTerms, tokenOf } from '../evm/item-terms.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
@@ -16,6 +16,8 @@ import type { Signer } from '../signer.ts';
 export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
+  /** Throws for an asset that is not payable. */
+  payOf(asset: string): AssetTerms['pay'];
   commitmentOf(item: Item): string;
   sealedTerms: PayerSide['sealedTerms'];
   depositAddressOf(item: Item): string;
@@ -37,16 +39,17 @@ export function createEvmRules(network: Network): EvmRules {
   });
   const assets = new Map(terms.map((asset) => [asset.known.id, asset]));
 
-  function termsOf({ asset }: Item): AssetTerms {
+  function termsOf({ asset }: Pick<Item, 'asset'>): AssetTerms {
     const found = assets.get(asset);
     if (found === undefined) throw new RangeError(`${asset} cannot be paid with`);
     return found;
   }
 
-  const commit = (item: Item): Hex => itemCommitment(item, { chainId, token: termsOf(item).token });
+  const commit = (item: Item): Hex => itemCommitment(item, { chainId, token: tokenOf(item.asset) });
 
   return {
     assets,
+    payOf: (asset) => termsOf({ asset }).pay,
     commitmentOf: commit,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,

@@ -143,7 +143,7 @@ function createPort(core: Core): Chain {
       }),
     holding: (account, asset, atBlock) =>
       ask('holding', () => {
-        const method = rules.assets.get(asset)?.pay.method;
+        const { method } = rules.payOf(asset);
         const { state } = ledgerAt(atBlock);
         return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(speaker(), atBlock);
       }),

@@ -75,7 +75,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
       ask('holding', () => {
         if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         const state = history.fork(Math.min(atBlock, blocks.head().number));
-        const method = core.rules.assets.get(asset)?.pay.method;
+        const { method } = core.rules.payOf(asset);
         return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(testimony, atBlock);
       }),
     receipt: (hash) =>

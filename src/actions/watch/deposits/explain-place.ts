@@ -57,7 +57,9 @@ export async function explainPlace(
     listUnproved(db, { ...at, limit: MAX_RECEIPTS + 1 }),
   ]);
   if (swept.isUndecided) return OPEN;
-  const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].toSorted();
+  // Anybody can sweep a token of their own from the address. The endpoints are asked about tokens that are served.
+  const isServed = (asset: string) => reader.network.assets.get(asset)?.pay !== undefined;
+  const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].filter(isServed).toSorted();
   const named = unproved.slice(0, MAX_RECEIPTS);
   const { finding, statements } = await askWitnesses(
     reader,
