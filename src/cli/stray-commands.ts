@@ -106,14 +106,22 @@ const search = databaseCommand({
         { ...deps, chains, sweepFrom, rowKeys: await openRowKeys(deps) },
         { paymentId: payment, network, isSweep: sweep, isListed: listed, actor },
       );
-      return { json: report, text: searchText(deps.registry, report), exitCode: report.unsearched.length > 0 ? 1 : 0 };
+      return {
+        json: report,
+        text: searchText(deps.registry, report, listed),
+        exitCode: report.unsearched.length > 0 ? 1 : 0,
+      };
     }),
 });
 
-function searchText(registry: Registry, { addresses, found, unsearched, isOrdered }: SearchReport): string {
+function searchText(
+  registry: Registry,
+  { addresses, found, unsearched, isOrdered }: SearchReport,
+  isListed: boolean,
+): string {
   const lines = found.map(
     ({ asset, units, address, network, fate, recipient }) =>
-      `${amountText(registry, asset, units)} at ${address} on ${network}: ${fateText(fate, { network, recipient, isOrdered })}`,
+      `${amountText(registry, asset, units)} at ${address} on ${network}: ${fateText(fate, { network, recipient, isOrdered, isListed })}`,
   );
   if (addresses === 0) lines.push('The payment has no deposit address.');
   else if (lines.length === 0) lines.push('Nothing lies at its deposit addresses.');
@@ -123,7 +131,12 @@ function searchText(registry: Registry, { addresses, found, unsearched, isOrdere
 
 function fateText(
   fate: Fate,
-  { network, recipient, isOrdered }: { network: string; recipient: string; isOrdered: boolean },
+  {
+    network,
+    recipient,
+    isOrdered,
+    isListed,
+  }: { network: string; recipient: string; isOrdered: boolean; isListed: boolean },
 ): string {
   switch (fate) {
     case 'sweepable':
@@ -136,6 +149,8 @@ function fateText(
       return 'a sweep costs more than it brings: see DEPOSIT_MINIMUM.';
     case 'listed':
       return 'an account on the screening list has sent some of it. It is swept with --sweep --listed.';
+    case 'held':
+      return `it has been swept to ${recipient}, and an account on the screening list has sent it. ${isListed && isOrdered ? 'It is paid out within minutes.' : 'It is paid out with --sweep --listed.'}`;
     case 'coin':
       return 'coin cannot be swept, only tokens.';
     case 'no_contract':

@@ -383,6 +383,38 @@ describe('money that arrives in ways nobody asked for', () => {
       assert.equal(await wait(), undefined);
     });
 
+    it('stops its payout if a stranger swept it to our account, until an operator decides', async () => {
+      scene = await openRefundScene({ screening });
+      const node = await scene.newNode();
+      const destination = scene.payers.newAccount();
+      await scene.register(destination);
+      const deposit = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+      scene.pass(16 * 60_000);
+      await scene.live(node, 3);
+      const listed = scene.payers.newAccount();
+      hits.add(`${scene.network}:${listed}`);
+      deposit.send(2_000_000n, { from: listed });
+      await scene.live(node, 4);
+      sweepAsStranger(deposit);
+      await scene.live(node, 5);
+      scene.pass(10 * 60_000);
+      await scene.live(node, 3);
+      assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
+      assert.equal(scene.control.balanceOf(scene.intermediate, DOLLAR), 1_999_990n);
+      const search = (isListed: boolean) =>
+        searchUnexpected(
+          { ...scene, sweepFrom: () => 1n },
+          { paymentId: deposit.id, network: scene.network, isSweep: true, isListed, actor: 'Ada' },
+        );
+      const { found, isOrdered } = await search(false);
+      assert.deepEqual([found.map(({ fate, units }) => `${fate} ${units}`), isOrdered], [['held 1999990'], false]);
+      assert.equal((await search(true)).isOrdered, true);
+      scene.pass(10 * 60_000);
+      await scene.live(node, 5);
+      assert.equal(scene.control.balanceOf(destination, DOLLAR), 1_999_990n);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
     it('stops the sweep until an operator lets the address be swept, which is in the audit log', async () => {
       scene = await openRefundScene({ screening });
       const { node, id, address, item } = await paidBeside(1_000_000n);

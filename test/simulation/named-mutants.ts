@@ -208,6 +208,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'in a token that the gateway does not serve, swept by a stranger, keeps no payment from succeeding',
   },
   {
+    name: 'held money of a listed sender is paid out',
+    file: 'src/actions/outgoing/payout/pay-out-held.ts',
+    from: ' || listed.has(lot.id);',
+    to: ';',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'stops its payout if a stranger swept it to our account, until an operator decides',
+  },
+  {
     name: 'a float is credited with money that has an owner',
     file: 'src/actions/outgoing/float/add-float.ts',
     from: ': await unownedOf(db.sql, { network, accounts }, arrived);',

@@ -5,7 +5,7 @@ import { unitsOfWeight } from '../../../chains/weight.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { parseAccount } from '../../../domain/caip.ts';
-import { groupOf, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
+import { groupOf, type Holdings, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
 import { choosePayouts, type Payout, type PayoutRules } from '../../../domain/money/money-out.ts';
 import type { Ending } from '../../../domain/money/terms.ts';
 import { findLotsOf, findSpendsOf, insertSpends, type StoredLot } from '../../../store/money/lots.ts';
@@ -24,6 +24,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import { stoppedLots } from '../../watch/deposits/released-places.ts';
 import { aboutOutgoing } from '../order/about-outgoing.ts';
 import { orderOutgoing } from '../order/order-outgoing.ts';
 import { logPayouts } from './log-payouts.ts';
@@ -68,17 +69,22 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
   const [lots, spends] = await Promise.all([findLotsOf(tx, ids), findSpendsOf(tx, ids)]);
   const spendsOf = Map.groupBy(spends, ({ payment }) => payment);
   const remainders = new Map<string, bigint>();
-  const chosen = [...Map.groupBy(lots, ({ payment }) => payment)].flatMap(([payment, own]) => {
+  const listed = new Set<string>();
+  const chosen: Payout[] = [];
+  for (const [payment, own] of Map.groupBy(lots, (lot) => lot.payment)) {
     const holdings = holdingsOf(own, spendsOf.get(payment) ?? []);
     for (const { id, remainder } of holdings.held) remainders.set(id, remainder);
-    return choosePayouts(ENDED, holdings, rulesFor(deps, own, byId));
-  });
+    const waiting = worthStopping(deps, holdings, await stoppedLots(deps, tx, payment, own));
+    for (const id of waiting) listed.add(id);
+    chosen.push(...choosePayouts(ENDED, holdings, rulesFor(deps, own, { payable: byId, listed })));
+  }
   const all = { chosen, byId, lots };
   if (!(await isBegun(tx, deps, all, now))) await beginEach(tx, deps, all, now);
   const begun = new Set(chosen.flatMap((payout) => payout.spends.map(({ lot }) => lot)));
   const left = lots.filter(({ id }) => byId.has(id) && !begun.has(id));
   const unswept = unsweptGroups(lots);
   const problemOf = (lot: StoredLot): WaitProblem => {
+    if (listed.has(lot.id)) return 'listed';
     if (unswept.has(groupOf(lot))) return 'sweep';
     return remainders.get(lot.id) === 0n ? 'debt' : 'below_minimum';
   };
@@ -93,18 +99,33 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
  * payout settles the whole payment.
  */
 function rulesFor(
-  { sweepFrom, registry }: PayOutDeps,
+  deps: PayOutDeps,
   lots: readonly StoredLot[],
-  payable: ReadonlyMap<string, unknown>,
-) {
+  { payable, listed }: { readonly payable: ReadonlyMap<string, unknown>; readonly listed: ReadonlySet<string> },
+): PayoutRules {
   const unswept = unsweptGroups(lots);
-  const stopped = lots.filter((lot) => !payable.has(lot.id) || unswept.has(groupOf(lot))).map(({ id }) => id);
-  const rules: PayoutRules = {
-    stopped: new Set(stopped),
-    returning: new Set(),
-    minimum: (asset) => unitsOfWeight(registry.asset(asset), sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
-  };
-  return rules;
+  const isStopped = (lot: StoredLot) => !payable.has(lot.id) || unswept.has(groupOf(lot)) || listed.has(lot.id);
+  const stopped = lots.filter(isStopped).map(({ id }) => id);
+  return { stopped: new Set(stopped), returning: new Set(), minimum: (asset) => minimumOf(deps, asset) };
+}
+
+function minimumOf({ sweepFrom, registry }: PayOutDeps, asset: string): bigint {
+  return unitsOfWeight(registry.asset(asset), sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n);
+}
+
+/**
+ * The held money of listed senders that waits for a decision of a person. A stranger can sweep it to our account, where our own sweep
+ * was stopped. As for sweeps, less than the minimum stops nothing.
+ */
+function worthStopping(deps: PayOutDeps, { held }: Holdings, stopped: ReadonlySet<string>): readonly string[] {
+  const groups = Map.groupBy(
+    held.filter(({ id, remainder }) => stopped.has(id) && remainder > 0n),
+    groupOf,
+  );
+  const worth = [...groups.values()].filter(
+    (lots) => lots.reduce((sum, { remainder }) => sum + remainder, 0n) >= minimumOf(deps, lots[0]?.asset ?? ''),
+  );
+  return worth.flat().map(({ id }) => id);
 }
 
 function unsweptGroups(lots: readonly StoredLot[]): ReadonlySet<string> {
@@ -186,6 +207,8 @@ const RETRY_MS = {
   sweep: 60_000,
   /** A reorg removed money that was already spent, and this lot makes up for it. */
   debt: 10 * 60_000,
+  /** Accounts on the screening list have sent it. An operator decides. */
+  listed: 5 * 60_000,
   /** Unexpected money below the minimum. More of it may come. */
   below_minimum: 6 * 3_600_000,
 } as const;

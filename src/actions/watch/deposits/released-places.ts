@@ -1,3 +1,4 @@
+import type { Lot } from '../../../domain/money/terms.ts';
 import type { MacFields } from '../../../domain/row-mac.ts';
 import {
   type DepositPlace,
@@ -17,8 +18,22 @@ import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 export const { macOf: releaseMac, isOwn: isOwnRelease } = macsOf('deposit_places', fieldsOf);
 
 /** The places of a payment that an operator has released. Releases that the gateway did not write have no effect. */
-export async function ownReleases(deps: RowKeyDeps, db: Reader, paymentId: string): Promise<readonly ReleasedPlace[]> {
+async function ownReleases(deps: RowKeyDeps, db: Reader, paymentId: string): Promise<readonly ReleasedPlace[]> {
   return (await listReleasedPlaces(db, paymentId)).filter((place) => isOwnRelease(deps, place));
+}
+
+/** The lots of screened senders, which wait for a person unless they are dust. A person may have released their place. */
+export async function stoppedLots(
+  deps: RowKeyDeps,
+  db: Reader,
+  paymentId: string,
+  lots: readonly Lot[],
+): Promise<ReadonlySet<string>> {
+  const screened = lots.filter(({ isScreened }) => isScreened);
+  const released = screened.length === 0 ? [] : await ownReleases(deps, db, paymentId);
+  const isReleased = ({ network, commitment }: Lot) =>
+    released.some((place) => place.network === network && place.commitment === commitment);
+  return new Set(screened.filter((lot) => !isReleased(lot)).map(({ id }) => id));
 }
 
 export function renewReleaseMacs(

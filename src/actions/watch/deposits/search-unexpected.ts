@@ -3,17 +3,17 @@ import type { ChainReader } from '../../../chains/chain-reader.ts';
 import { type Chains, type ConnectedChain, isIntermediate } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/registry.ts';
 import { fullWeightOf } from '../../../chains/weight.ts';
+import { type HeldLot, holdingsOf } from '../../../domain/money/holding.ts';
 import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
 import { ApiError } from '../../../errors.ts';
 import { searchPlace } from '../../../store/chain/deposit-places.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
-import { findLotsOf, type StoredLot } from '../../../store/money/lots.ts';
+import { findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
 import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { releaseMac } from './released-places.ts';
-import { stoppedLots } from './settle-position.ts';
+import { releaseMac, stoppedLots } from './released-places.ts';
 
 interface MoneyPlace {
   readonly commitment: string;
@@ -38,6 +38,8 @@ export type Fate =
   /** The reasons why the money is not swept. */
   | 'too_little'
   | 'listed'
+  /** The money has been swept to our account, where it waits for the same decision. */
+  | 'held'
   | 'coin'
   | 'no_contract'
   | 'no_relayer'
@@ -78,7 +80,8 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
   const chains = deps.chains.list().filter(({ chain }) => network === undefined || chain.network.chainId === network);
   if (chains.length === 0) throw new ApiError('invalid_params', 'RPC_URLS does not contain that network.');
   const deposits = await listDepositsOf(deps.db.sql, paymentId);
-  const listed = await listedPlaces(deps, paymentId);
+  const stopped = await stoppedMoney(deps, paymentId);
+  const listed = listedPlaces(deps, stopped);
   const unsearched = new Set<string>();
   const found: FoundMoney[] = [];
   for (const connected of chains) {
@@ -95,7 +98,16 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
       }
     }
   }
-  const ordered = input.isSweep ? found.filter(({ fate }) => fate === 'sweepable') : [];
+  for (const lot of stopped) {
+    const { address, remainder, commitment, asset, account: recipient } = lot;
+    const isSought = chains.some(({ chain }) => chain.network.chainId === lot.network);
+    if (address === null || remainder === 0n || !isSought) continue;
+    const isUnexpected = deposits.every((deposit) => deposit.commitment !== commitment || deposit.asset !== asset);
+    const place = { commitment, network: lot.network, asset, isUnexpected, address };
+    found.push({ ...place, units: remainder.toString(), recipient, fate: 'held' });
+  }
+  const isWanted = ({ fate }: FoundMoney) => fate === 'sweepable' || (fate === 'held' && input.isListed === true);
+  const ordered = input.isSweep ? found.filter(isWanted) : [];
   if (ordered.length > 0) await order(deps, input, ordered);
   return {
     paymentId,
@@ -106,13 +118,20 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
   };
 }
 
+/** Money of senders on the screening list that no person has decided about. */
+async function stoppedMoney(deps: SearchDeps, paymentId: string): Promise<readonly HeldLot[]> {
+  const { sql } = deps.db;
+  const lots = await findLotsOf(sql, [paymentId]);
+  const stopped = await stoppedLots(deps, sql, paymentId, lots);
+  const { held } = holdingsOf(lots, await findSpendsOf(sql, [paymentId]));
+  const remainders = new Map(held.map(({ id, remainder }) => [id, remainder]));
+  return lots.filter(({ id }) => stopped.has(id)).map((lot) => ({ ...lot, remainder: remainders.get(lot.id) ?? 0n }));
+}
+
 /** The money that is not swept, because senders on the screening list have sent a part of it. */
-async function listedPlaces(deps: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
-  const { db, registry, sweepFrom } = deps;
-  const lots = await findLotsOf(db.sql, [paymentId]);
-  const stopped = await stoppedLots(deps, db.sql, paymentId, lots);
-  const waiting = lots.filter(({ id, waiting: units }) => stopped.has(id) && units > 0n);
-  const isStopping = (some: readonly StoredLot[]) => {
+function listedPlaces({ registry, sweepFrom }: SearchDeps, stopped: readonly HeldLot[]): ReadonlySet<string> {
+  const waiting = stopped.filter(({ waiting: units }) => units > 0n);
+  const isStopping = (some: readonly HeldLot[]) => {
     const [first] = some;
     if (first === undefined) return false;
     const units = some.reduce((sum, lot) => sum + lot.waiting, 0n);

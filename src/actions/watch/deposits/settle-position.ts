@@ -21,7 +21,7 @@ import {
 import { wakeRefunds } from '../../../store/money/refunds.ts';
 import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
-import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
+import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
@@ -32,7 +32,7 @@ import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
 import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
-import { ownReleases } from './released-places.ts';
+import { stoppedLots } from './released-places.ts';
 import { settleDirect } from './settle-direct.ts';
 
 export interface PositionDeps extends RegistryDeps, RowKeyDeps {
@@ -199,20 +199,6 @@ function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
     .at(-1);
   return own.length === 0 ? undefined : { block, transaction: last?.transaction ?? own.at(-1)?.transaction ?? '' };
-}
-
-/** The lots of screened senders, which wait for a person unless they are dust. A person may have released their place. */
-export async function stoppedLots(
-  deps: RowKeyDeps,
-  db: Reader,
-  paymentId: string,
-  lots: readonly Lot[],
-): Promise<ReadonlySet<string>> {
-  const screened = lots.filter(({ isScreened }) => isScreened);
-  const released = screened.length === 0 ? [] : await ownReleases(deps, db, paymentId);
-  const isReleased = ({ network, commitment }: Lot) =>
-    released.some((place) => place.network === network && place.commitment === commitment);
-  return new Set(screened.filter((lot) => !isReleased(lot)).map(({ id }) => id));
 }
 
 function rulesOf(
