@@ -154,8 +154,7 @@ function refusalText({ refusal }: OutgoingFacts): string {
 const PAYOUT_HOLDS: Readonly<Record<string, string>> = {
   sweep: 'a part of the money that paid is still at its deposit address, and is swept first',
   debt: 'a reorganisation of the chain took money of the payment that was spent, and this money fills the gap',
-  listed:
-    'accounts on the screening list have sent it. `till strays search` with `--sweep --listed` lets it be paid out',
+  listed: 'accounts on the screening list have sent it. `till strays search --sweep --listed` lets it be paid out',
   below_minimum: 'it is unexpected money, and less than `DEPOSIT_MINIMUM`. It goes out with the next money',
   destination_refused: 'the row of the destination was not written by the gateway. `till alerts` has it',
   not_held: 'the books hold less for the merchant. `till alerts` has it',

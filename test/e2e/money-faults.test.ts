@@ -9,8 +9,8 @@ import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexp
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { gatherFacts } from '../../src/actions/oversight/wait-facts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
+import { renewReleaseMacs } from '../../src/actions/released-places.ts';
 import { within } from '../../src/actions/renew-macs.ts';
-import { renewReleaseMacs } from '../../src/actions/watch/deposits/released-places.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import { COLLECTORS } from '../../src/chains/collectors.ts';

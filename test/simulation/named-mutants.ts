@@ -739,7 +739,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a release that the gateway did not write counts',
-    file: 'src/actions/watch/deposits/released-places.ts',
+    file: 'src/actions/released-places.ts',
     from: '.filter((place) => isOwnRelease(deps, place));',
     to: '.filter((place) => isOwnRelease !== undefined && deps !== undefined && place);',
     test: 'test/e2e/money-faults.test.ts',

@@ -99,6 +99,23 @@ describe('an EVM chain', () => {
     return hash;
   }
 
+  it('reads the coin of our accounts also on a network where nobody pays in coin', async () => {
+    const tokens = new Map([...network.assets].filter(([id]) => id !== network.coin.id));
+    const other = createEvmChain({
+      world: systemWorld,
+      network: { ...network, assets: tokens },
+      endpoints: [transport(() => evm)],
+    });
+    const { number } = await other.reader.head();
+    const balance = await other.reader.balance(relayer.address, number);
+    assert.ok(balance > 0n);
+    assert.equal(await other.reader.holding(relayer.address, network.coin.id, number), balance);
+    for (const witness of other.reader.witnesses()) {
+      assert.equal(await witness.holding(relayer.address, network.coin.id, number), balance);
+    }
+    other.close();
+  });
+
   it('finds everything on the sandbox as it is known', async () => {
     assert.deepEqual(await chain.check(), {
       payable: [

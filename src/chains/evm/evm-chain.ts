@@ -84,7 +84,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     sentTransaction: (hash) => findSent(context, hash),
     sentTransactions: (accounts, block) => listSent(context, accounts, block),
     balance: (account, atBlock) => rpc.call(coinBalanceCall(account, atBlock)),
-    holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.termsOf(asset), account, atBlock)),
+    holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.heldIn(asset), account, atBlock)),
     isUsed: async (item, commitment, atBlock) =>
       rpc.call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
     witnesses: () => rpc.inOrder().map((endpoint) => witnesses.get(endpoint) as Witness),

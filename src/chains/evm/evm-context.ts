@@ -1,6 +1,7 @@
 import type { World } from '../../runtime/world.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { KnownAsset, Network, PayTerms } from '../network.ts';
+import { NATIVE_TOKEN } from './collector.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tokenOf } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';
@@ -27,6 +28,8 @@ export interface EvmContext {
   readonly feeMemory: { baseFee: bigint | undefined };
   /** Throws for an asset that is not payable on this network: no items are made for such an asset. */
   termsOf(asset: string): AssetTerms;
+  /** What can be held: payable assets, and the coin, which pays for gas also where nobody pays in coin. Throws for others. */
+  heldIn(asset: string): Pick<AssetTerms, 'token'>;
 }
 
 export interface AssetTerms {
@@ -49,6 +52,11 @@ export function createEvmContext(
   });
   const byId = new Map(assets.map((terms) => [terms.known.id, terms]));
   const { surveyRpc = input.rpc } = input;
+  const termsOf = (asset: string) => {
+    const terms = byId.get(asset);
+    if (terms === undefined) throw new RangeError(`${asset} cannot be paid with`);
+    return terms;
+  };
   return {
     depositContracts: DEPOSIT_CONTRACTS,
     ...input,
@@ -57,11 +65,8 @@ export function createEvmContext(
     surveyRpc,
     surveyLens: createLens({ world: input.world, rpc: surveyRpc }),
     assets,
-    termsOf: (asset) => {
-      const terms = byId.get(asset);
-      if (terms === undefined) throw new RangeError(`${asset} cannot be paid with`);
-      return terms;
-    },
+    termsOf,
+    heldIn: (asset) => (asset === input.network.coin.id ? { token: NATIVE_TOKEN } : termsOf(asset)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Item } from '../../domain/item.ts';
 import type { KnownAsset } from '../network.ts';
-import { PERMIT2_ADDRESS } from './collector.ts';
+import { NATIVE_TOKEN, PERMIT2_ADDRESS } from './collector.ts';
 import { ethCall, ethRead } from './eth-call.ts';
 import type { AssetTerms } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
@@ -22,8 +22,8 @@ export const BLACKLISTS = {
   isBlocked: functionCall('isBlocked(address)'),
 } as const satisfies Record<NonNullable<KnownAsset['blacklist']>, unknown>;
 
-export function balanceCall({ pay, token }: AssetTerms, account: string, atBlock?: number): RpcCall<bigint> {
-  return pay.method === 'native'
+export function balanceCall({ token }: Pick<AssetTerms, 'token'>, account: string, atBlock?: number): RpcCall<bigint> {
+  return token === NATIVE_TOKEN
     ? coinBalanceCall(account, atBlock)
     : ethRead({ to: token, data: balanceOf(address(account)) }, readWord, atBlock);
 }

@@ -61,7 +61,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
     block: async (which) => (await call(blockCall(which))).found,
     isUsed: (item, commitment, atBlock) => call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
     usedSlots: (account, atBlock) => call(nonceCall(account, atBlock)),
-    holding: (account, asset, atBlock) => call(balanceCall(context.termsOf(asset), account, atBlock)),
+    holding: (account, asset, atBlock) => call(balanceCall(context.heldIn(asset), account, atBlock)),
     receipt: async (hash) => {
       const mined = await call(receiptCall(hash));
       if (mined === null) return undefined;

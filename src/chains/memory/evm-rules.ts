@@ -16,8 +16,8 @@ import type { Signer } from '../signer.ts';
 export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
-  /** Throws for an asset that is not payable. */
-  payOf(asset: string): AssetTerms['pay'];
+  /** True for the coin, false for a payable token. Throws for others, as the real chain does. */
+  isCoin(asset: string): boolean;
   commitmentOf(item: Item): string;
   sealedTerms: PayerSide['sealedTerms'];
   depositAddressOf(item: Item): string;
@@ -49,7 +49,7 @@ export function createEvmRules(network: Network): EvmRules {
 
   return {
     assets,
-    payOf: (asset) => termsOf({ asset }).pay,
+    isCoin: (asset) => asset === network.coin.id || termsOf({ asset }).pay.method === 'native',
     commitmentOf: commit,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,

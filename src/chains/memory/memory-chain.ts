@@ -143,9 +143,9 @@ function createPort(core: Core): Chain {
       }),
     holding: (account, asset, atBlock) =>
       ask('holding', () => {
-        const { method } = rules.payOf(asset);
+        const held = rules.isCoin(asset) ? COIN : asset;
         const { state } = ledgerAt(atBlock);
-        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(speaker(), atBlock);
+        return state.get(keys.balance(held, account)) + addedAt(speaker(), atBlock);
       }),
     isUsed: (item, commitment, atBlock) =>
       ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),

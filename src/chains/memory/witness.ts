@@ -75,8 +75,8 @@ function createWitness(core: Core, testimony: Testimony): Witness {
       ask('holding', () => {
         if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         const state = history.fork(Math.min(atBlock, blocks.head().number));
-        const { method } = core.rules.payOf(asset);
-        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(testimony, atBlock);
+        const held = core.rules.isCoin(asset) ? COIN : asset;
+        return state.get(keys.balance(held, account)) + addedAt(testimony, atBlock);
       }),
     receipt: (hash) =>
       ask('findTransaction', () => {

@@ -12,8 +12,8 @@ import { findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
 import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { releaseMac, stoppedLots } from '../../released-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { releaseMac, stoppedLots } from './released-places.ts';
 
 interface MoneyPlace {
   readonly commitment: string;

@@ -25,6 +25,7 @@ import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
+import { stoppedLots } from '../../released-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
@@ -32,7 +33,6 @@ import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
 import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
-import { stoppedLots } from './released-places.ts';
 import { settleDirect } from './settle-direct.ts';
 
 export interface PositionDeps extends RegistryDeps, RowKeyDeps {

@@ -1,15 +1,15 @@
-import type { Lot } from '../../../domain/money/terms.ts';
-import type { MacFields } from '../../../domain/row-mac.ts';
+import type { Lot } from '../domain/money/terms.ts';
+import type { MacFields } from '../domain/row-mac.ts';
 import {
   type DepositPlace,
   listReleasedPlaces,
   lockReleasedPlaces,
   type ReleasedPlace,
   setReleaseMacs,
-} from '../../../store/chain/deposit-places.ts';
-import type { Reader } from '../../../store/plumbing/database.ts';
-import { type Pages, renewMacs } from '../../renew-macs.ts';
-import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
+} from '../store/chain/deposit-places.ts';
+import type { Reader } from '../store/plumbing/database.ts';
+import { type Pages, renewMacs } from './renew-macs.ts';
+import { macsOf, type RowKeyDeps } from './row-keys.ts';
 
 /**
  * The release of an address by an operator: money of senders on the screening list stops no sweep of it any more. It carries a MAC
