@@ -260,6 +260,29 @@ describe('late money that a partner gives back', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('is swept because its return was requested, and the operator’s float gives the fee of the sweep back', async () => {
+    const { id: paymentId, send } = await scene.deposit({ isHeld: true });
+    const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+    await scene.movePayment({ paymentId, event: cancelled, actor: 'test', evidence: {} });
+    send(1_000n);
+    await scene.live(node, 4);
+    const { id, fee } = await unexpectedOf(paymentId);
+    assert.equal(fee, '0', 'it is too little for a sweep');
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const friend = scene.payers.newAccount();
+    await request(id, friend);
+    // The return waits for the sweep, and is looked at again after a while.
+    for (let hours = 0; hours < 2; hours += 1) {
+      await scene.live(node, 4);
+      scene.pass(HOUR_MS);
+    }
+    await scene.live(node, 6);
+    assert.equal((await unexpected(id)).state, 'returned');
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+    assert.equal((await scene.floats())[OPERATOR_FLOAT], '0');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('cools off, can be vetoed, and can then be given to another account', async () => {
     const { id, paymentId } = await paidLate(true);
     await scene.fill(node, OPERATOR_FLOAT, 10n);

@@ -208,6 +208,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'in a token that the gateway does not serve, swept by a stranger, keeps no payment from succeeding',
   },
   {
+    name: 'the fee of a sweep after the request of a return is charged to the merchant',
+    file: 'src/actions/watch/deposits/settle-position.ts',
+    from: 'await renewFees(tx, returning, kept);',
+    to: '',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'is swept because its return was requested, and the operator’s float gives the fee of the sweep back',
+  },
+  {
     name: 'held money of a listed sender is paid out',
     file: 'src/actions/outgoing/payout/pay-out-held.ts',
     from: ' || listed.has(lot.id);',

@@ -243,12 +243,24 @@ export function listUnexpected(
     order by s.seen_at desc, s.id limit ${limit}`;
 }
 
-/** The lots of a payment whose return is requested or in progress. */
-export async function findReturningLots(db: Reader, paymentId: string): Promise<ReadonlySet<string>> {
-  const rows = await db<{ id: string }[]>`
-    select lot_id as id from strays
+/** A lot whose return is requested or in progress. */
+export interface ReturningLot extends Pick<UnexpectedMoney, 'id' | 'amount' | 'fee' | 'isHeld'> {
+  readonly lotId: string;
+  readonly state: 'requested' | 'returning';
+}
+
+export async function findReturning(db: Reader, paymentId: string): Promise<readonly ReturningLot[]> {
+  return db<ReturningLot[]>`
+    select id, lot_id as "lotId", state, amount::text as amount, fee::text as fee, is_held as "isHeld" from strays
     where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
-  return new Set(rows.map(({ id }) => id));
+}
+
+/** Stores what the sweep of a lot took since the return of the lot was requested. */
+export async function setFeeOfRequested(
+  tx: Tx,
+  { id, fee, isHeld }: Pick<ReturningLot, 'id' | 'fee' | 'isHeld'>,
+): Promise<void> {
+  await tx`update strays set fee = ${fee}, is_held = ${isHeld} where id = ${id} and state = 'requested'`;
 }
 
 /** The blocks of a network that were searched for unexpected money. */

@@ -6,7 +6,7 @@ import type { RefundHold, Share } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { deleteSpends, findLotsOf, findSpendsOf, insertSpends } from '../../../store/money/lots.ts';
 import { findPosition } from '../../../store/money/positions.ts';
-import { findReturningLots } from '../../../store/money/unexpected-money.ts';
+import { findReturning } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
@@ -50,7 +50,7 @@ async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): 
   }
   const { network, commitment } = item;
   const ending: PaidEnding = { is: 'paid', network, commitment, amount: paid, lots: [] };
-  const returning = await findReturningLots(tx, payment.id);
+  const returning = new Set((await findReturning(tx, payment.id)).map(({ lotId }) => lotId));
   const stopped = new Set(lots.filter(({ isScreened }) => isScreened).map((lot) => lot.id));
   const cover = coverRefund(ending, holdings, { id, ...share }, { stopped, returning, minimum: () => 0n });
   if (cover.is === 'waiting') return cover;

@@ -1,7 +1,12 @@
-import { returnIdFrom } from '../../../domain/money/money-out.ts';
+import { feeOfReturned, returnIdFrom } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { insertUnexpected, updateLateMoney } from '../../../store/money/unexpected-money.ts';
+import {
+  insertUnexpected,
+  type ReturningLot,
+  setFeeOfRequested,
+  updateLateMoney,
+} from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { notePayments } from '../../paying/note-payments.ts';
@@ -51,5 +56,17 @@ export async function recordUnexpected(
     const evidence = { stray: id, commitment, network, asset, amount };
     const lateMoney = { id, reason, asset, amount };
     await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
+  }
+}
+
+/** A return may be requested before its money is swept, when no fee was taken yet. The requested amount stays. */
+export async function renewFees(tx: Tx, returning: readonly ReturningLot[], lots: readonly Lot[]): Promise<void> {
+  for (const row of returning.filter(({ state }) => state === 'requested')) {
+    const lot = lots.find(({ id }) => id === row.lotId);
+    if (lot === undefined) continue;
+    const swept = lot.amount - lot.waiting;
+    const fee = swept === 0n ? '0' : feeOfReturned({ amount: swept, fee: lot.fee }, BigInt(row.amount)).toString();
+    if (fee === row.fee && lot.isHeld === row.isHeld) continue;
+    await setFeeOfRequested(tx, { id: row.id, fee, isHeld: lot.isHeld });
   }
 }

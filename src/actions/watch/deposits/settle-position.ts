@@ -19,7 +19,7 @@ import {
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
-import { findReturningLots } from '../../../store/money/unexpected-money.ts';
+import { findReturning } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -32,7 +32,7 @@ import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
 import { type PositionFacts, readPosition } from './read-position.ts';
-import { recordUnexpected } from './record-unexpected.ts';
+import { recordUnexpected, renewFees } from './record-unexpected.ts';
 import { settleDirect } from './settle-direct.ts';
 
 export interface PositionDeps extends RegistryDeps, RowKeyDeps {
@@ -98,7 +98,10 @@ async function settlePosition(
   await wakeRefunds(tx, paymentId);
   await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
-  const rules = rulesOf(deps, await stoppedLots(deps, tx, paymentId, kept), await findReturningLots(tx, paymentId));
+  const returning = await findReturning(tx, paymentId);
+  await renewFees(tx, returning, kept);
+  const ids = new Set(returning.map(({ lotId }) => lotId));
+  const rules = rulesOf(deps, await stoppedLots(deps, tx, paymentId, kept), ids);
   await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rules) }, at);
 }
 
