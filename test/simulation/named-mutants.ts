@@ -521,7 +521,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'money of a listed sender stops the sweep of its address for good',
-    file: 'src/actions/watch/deposits/settle-position.ts',
+    file: 'src/actions/released-places.ts',
     from: 'screened.filter((lot) => !isReleased(lot))',
     to: 'screened.filter((lot) => !isReleased(lot) || true)',
     test: 'test/e2e/money-faults.test.ts',
