@@ -216,6 +216,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is swept because its return was requested, and the operator’s float gives the fee of the sweep back',
   },
   {
+    name: 'a fee that is owed holds up the money of the merchant',
+    file: 'src/actions/owed-fees.ts',
+    from: 'if (commitments.length === 0) return lots;',
+    to: 'if (commitments.length >= 0) return lots;',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'reaches the merchant by a payout and can be refunded while the token refuses the fee account',
+  },
+  {
     name: 'held money of a listed sender is paid out',
     file: 'src/actions/outgoing/payout/pay-out-held.ts',
     from: ' || listed.has(lot.id);',

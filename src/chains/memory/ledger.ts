@@ -65,6 +65,7 @@ export const keys = {
   balance: (token: string, account: string) => `balance ${token} ${account.toLowerCase()}`,
   allowance: (token: string, account: string) => `allowance ${token} ${account.toLowerCase()}`,
   blacklisted: (token: string, account: string) => `blacklisted ${token} ${account.toLowerCase()}`,
+  owedFee: (token: string, deposit: string) => `owed fee ${token} ${deposit.toLowerCase()}`,
   paused: (token: string) => `paused ${token}`,
   /** The amount that the token keeps of every transfer. */
   cut: (token: string) => `cut ${token}`,

@@ -42,19 +42,34 @@ export function fillByAuthorization(ledger: Ledger, { item, commitment, signatur
 function sweepOne(ledger: Ledger, { item }: SignedItem): Log[] {
   const { asset, recipient, feeAccount } = item;
   const deposit = ledger.depositAddressOf(item);
-  const amount = ledger.state.get(keys.balance(asset, deposit));
-  if (amount === 0n) throw new Refusal('short_balance');
-  const fee = sweptFee(item, { asset, amount });
-  const logs = [
-    { to: feeAccount, units: fee },
-    { to: recipient, units: amount - fee },
-  ]
-    .filter(({ units }) => units > 0n)
-    .map(({ to, units }): Log => {
-      transfer(ledger, asset, deposit, to, units);
-      return { type: 'transferred', isCoin: false, asset, from: deposit, to, amount: units };
-    });
+  const held = ledger.state.get(keys.balance(asset, deposit));
+  if (held === 0n) throw new Refusal('short_balance');
+  const key = keys.owedFee(asset, deposit);
+  const owed = ledger.state.get(key);
+  const due = owed < held ? owed : held;
+  const fee = due + sweptFee(item, { asset, amount: held - due });
+  const logs: Log[] = [];
+  const pay = (to: string, units: bigint) => {
+    if (units === 0n) return;
+    transfer(ledger, asset, deposit, to, units);
+    logs.push({ type: 'transferred', isCoin: false, asset, from: deposit, to, amount: units });
+  };
+  pay(recipient, held - fee);
+  const unpaid = feeLeftOver(ledger, () => pay(feeAccount, fee)) ? fee : 0n;
+  if (unpaid > 0n && held === fee) throw new Refusal('recipient_blacklisted');
+  ledger.state.set(key, unpaid);
   const { authorization: _, ...terms } = item;
   const commitment = ledger.commitmentOf({ ...terms, method: 'deposit' } satisfies Item);
-  return [...logs, { type: 'swept', commitment, item, amount, fee }];
+  return [...logs, { type: 'swept', commitment, item, amount: held - unpaid, fee: fee - unpaid }];
+}
+
+/** True if the token refused the fee account. The fee stays at the address, and the next sweep tries it again. */
+function feeLeftOver(ledger: Ledger, pay: () => void): boolean {
+  try {
+    ledger.state.attempt(() => pay());
+    return false;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return true;
+  }
 }

@@ -2,6 +2,7 @@ import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
+import { mostFeesOf } from '../../../domain/deposit.ts';
 import { findPaidEvent } from '../../../store/chain/chain-events.ts';
 import { findDeposit } from '../../../store/chain/deposits.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
@@ -103,15 +104,11 @@ async function checkPayment(
   const item = await findPayingItem(sql, paymentId);
   const deposit = await findDeposit(sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
-    const { commitment } = deposit;
-    const { network } = deposit.item;
-    return checkSweeps(deps, chain, {
-      ...outgoing,
-      network,
-      commitment,
-      units: BigInt(outgoing.amount),
-      isNet: false,
-    });
+    const { commitment, item: terms } = deposit;
+    // The fee may be left at the address.
+    const amount = BigInt(outgoing.amount);
+    const units = amount - mostFeesOf(terms, amount);
+    return checkSweeps(deps, chain, { ...outgoing, network: terms.network, commitment, units, isNet: false });
   }
   const event = item && (await findPaidEvent(sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');

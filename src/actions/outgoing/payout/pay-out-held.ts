@@ -21,6 +21,7 @@ import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { withOwedFees } from '../../owed-fees.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import { stoppedLots } from '../../released-places.ts';
@@ -66,7 +67,8 @@ const ENDED: Ending = { is: 'unpaid', untilS: 0 };
 async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], now: Date): Promise<void> {
   const byId = new Map(payable.map((lot) => [lot.id, lot]));
   const ids = [...new Set(payable.map(({ paymentId }) => paymentId))];
-  const [lots, spends] = await Promise.all([findLotsOf(tx, ids), findSpendsOf(tx, ids)]);
+  const [stored, spends] = await Promise.all([findLotsOf(tx, ids), findSpendsOf(tx, ids)]);
+  const lots = await withOwedFees(tx, stored);
   const spendsOf = Map.groupBy(spends, ({ payment }) => payment);
   const remainders = new Map<string, bigint>();
   const listed = new Set<string>();

@@ -9,6 +9,7 @@ import { findPosition } from '../../../store/money/positions.ts';
 import { findReturning } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { withOwedFees } from '../../owed-fees.ts';
 
 export interface HeldPart {
   readonly id: string;
@@ -40,7 +41,7 @@ export async function takeHeld(tx: Tx, part: HeldPart): Promise<HeldCover> {
 async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): Promise<HeldCover> {
   const position = await findPosition(tx, payment.id);
   if (position?.isOutdated === true) return { is: 'waiting', for: 'position' };
-  const lots = await findLotsOf(tx, [payment.id]);
+  const lots = await withOwedFees(tx, await findLotsOf(tx, [payment.id]));
   const others = (await findSpendsOf(tx, [payment.id])).filter(({ order }) => order !== id);
   const holdings = holdingsOf(lots, others);
   // Money that went straight to the merchant has no lots. Neither has money of payments that ended before lots existed.
