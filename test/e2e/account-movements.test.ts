@@ -6,6 +6,7 @@ import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { clearOutdatedAlerts } from '../../src/actions/oversight/clear-outdated-alerts.ts';
 import { adoptAccount } from '../../src/actions/own-accounts.ts';
+import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findAccountCursor, listAccountRanges } from '../../src/store/chain/account-movements.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
@@ -136,6 +137,21 @@ describe('movements of our own accounts', () => {
     withdraw(5n);
     await scene.live(node, 4);
     assert.deepEqual(await left(), [0n, 49n, 0n]);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('and fees of a stranger’s item in the batch of ours are unexpected, and ours are no money twice', async () => {
+    await open();
+    Object.assign(scene.connected, { feeAccount: scene.intermediate });
+    // The first release of the Collector shows no seal, which a stranger could not make.
+    const terms = { feeAccount: scene.intermediate, collector: COLLECTORS[0]?.address ?? '' };
+    const { signed, id } = await scene.accept({ terms });
+    const other = await scene.payers.payable('eip3009-vrs', { ...terms, fee: 5n });
+    scene.control.relayAsStranger([signed, other.signed]);
+    await scene.live(node, 5);
+    assert.equal(await scene.status(id), 'succeeded');
+    const books = await scene.books();
+    assert.deepEqual([books[ACCOUNTS.fees], books[ACCOUNTS.unexpected]], [10n, 5n]);
     assert.deepEqual(await scene.differences(), []);
   });
 

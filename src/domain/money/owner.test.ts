@@ -164,9 +164,14 @@ describe('the owner of a movement', () => {
       [' → item I 7'],
     ],
     [
-      'a transfer by the Collector that is not the sum of the fees',
+      'a transfer by the Collector that is less than the fees',
+      [collected('I', { recipient: 'merchant', feeAccount: 'held' }), ['collector', 'held', 5n]],
+      [' → nobody 5'],
+    ],
+    [
+      'the fees of our item and of an item that a stranger has added to the batch',
       [collected('I', { recipient: 'merchant', feeAccount: 'held' }), ['collector', 'held', 9n]],
-      [' → nobody 9'],
+      [' → item I 7 + nobody 2'],
     ],
     [
       'an item that takes its money straight from the payer, beside other transfers of the same amount',

@@ -91,7 +91,19 @@ function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | u
   const item = itemOf(leg, mined);
   if (item !== undefined) return [{ owner: ownerOfItem(item, known), amount: leg.amount, isFee: false }];
   const batch = batchOf(leg, mined);
-  return batch?.map((each) => ({ owner: ownerOfItem(each, known), amount: each.fee, isFee: true }));
+  if (batch === undefined) return undefined;
+  const fees = batch.map((each) => ({ owner: ownerOfItem(each, known), amount: each.fee, isFee: true }));
+  const rest = leg.amount - sumOfFees(batch);
+  return rest === 0n ? fees : [...fees, { owner: NOBODY, amount: rest, isFee: true }];
+}
+
+/** The units that came in without an owner. */
+export function unownedUnits({ to }: Ends): bigint {
+  return to.reduce((sum, { owner, amount }) => (owner.is === 'nobody' ? sum + amount : sum), 0n);
+}
+
+function sumOfFees(batch: readonly Collected[]): bigint {
+  return batch.reduce((sum, { fee }) => sum + fee, 0n);
 }
 
 /** A stranger's item can name any subject. Only a known commitment proves that the gateway wrote the item. */
@@ -141,7 +153,10 @@ function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolea
   return isPull || isDirect || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
 }
 
-/** The items whose fees the leg pays: all since the previous fee leg. Undefined if their fees do not add up to the leg. */
+/**
+ * The items whose fees the leg pays: all since the previous fee leg. Undefined if the fees of the known ones exceed the leg. They may
+ * be less: anybody can carry out items of his own together with ours.
+ */
 function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined {
   const before = mined.legs.filter(
     (each) =>
@@ -162,5 +177,5 @@ function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined 
       event.index < leg.index &&
       event.index > since,
   );
-  return batch.length > 0 && batch.reduce((sum, { fee }) => sum + fee, 0n) === leg.amount ? batch : undefined;
+  return batch.length > 0 && sumOfFees(batch) <= leg.amount ? batch : undefined;
 }

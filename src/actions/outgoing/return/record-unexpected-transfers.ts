@@ -4,7 +4,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
-import { type Known, knownKey, ownerOf, type Part } from '../../../domain/money/owner.ts';
+import { type Known, knownKey, ownerOf, type Part, unownedUnits } from '../../../domain/money/owner.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { Log } from '../../../runtime/world.ts';
 import {
@@ -86,9 +86,9 @@ export async function recordUnexpectedTransfers(
   const owned = await ownersOf(deps.db.sql, { network, accounts }, found);
   if (owned === undefined) return false;
   const intermediates = await intermediateAccounts(deps, connected);
-  const unexpectedMoney = owned
-    .filter(isUnowned)
-    .map(({ transfer }) => unexpectedOf(connected, intermediates, transfer, 'unclaimed'));
+  const unexpectedMoney = withoutOwner(owned).map((transfer) =>
+    unexpectedOf(connected, intermediates, transfer, 'unclaimed'),
+  );
   const moved = await movedByHand(deps, connected, found);
   const departed = await departuresAmong(deps, connected, owned);
   const isStored = await command(deps, async (tx, now) => {
@@ -122,7 +122,13 @@ async function begin(deps: CommandDeps, network: string, readTo: number): Promis
   });
 }
 
-const isUnowned = ({ ends }: OwnedTransfer) => ends.to.some(({ owner }) => owner.is === 'nobody');
+/** The transfers that came in without an owner, each with the units that have none. */
+function withoutOwner(owned: readonly OwnedTransfer[]): Incoming[] {
+  return owned.flatMap(({ transfer, ends }) => {
+    const amount = unownedUnits(ends);
+    return amount === 0n ? [] : [{ ...transfer, amount }];
+  });
+}
 
 function movementOf({ transfer, ends }: OwnedTransfer): ReadAccountMovement {
   const { transactionHash, logIndex, block, asset, from, to, amount } = transfer;
@@ -148,7 +154,8 @@ export async function unownedOf(
   place: { readonly network: string; readonly accounts: ReadonlySet<string> },
   found: readonly Incoming[],
 ): Promise<Incoming[] | undefined> {
-  return (await ownersOf(db, place, found))?.filter(isUnowned).map(({ transfer }) => transfer);
+  const owned = await ownersOf(db, place, found);
+  return owned && withoutOwner(owned);
 }
 
 /**
