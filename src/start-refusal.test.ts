@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer as createHttp } from 'node:http';
+import { createServer as createHttp, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import { selfSignedCertificate } from '../test/certificate.ts';
 import { connectTo, createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { listenForMetrics } from './http/metrics-server.ts';
 import { startRefusal } from './start-refusal.ts';
 import { connect, connectionSettings, send } from './store/plumbing/connection.ts';
 import { migrate } from './store/plumbing/migrate.ts';
@@ -76,6 +77,13 @@ describe('a node that cannot start', () => {
     return error;
   }
 
+  /** A server as of an account that may use no low port. */
+  function withoutRights(): HttpServer {
+    const server = createHttp();
+    const refuse = () => server.emit('error', Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
+    return Object.assign(server, { listen: refuse });
+  }
+
   const CASES: Readonly<Record<string, { error(): Promise<unknown>; line: RegExp }>> = {
     'a database that is out of reach': {
       error: () => atStart('postgres://till:hunter2@127.0.0.1:1/till'),
@@ -130,6 +138,21 @@ describe('a node that cannot start', () => {
     'an address that is not of this machine': {
       error: () => listenOn(0, '192.0.2.1'),
       line: /^listen EADDRNOTAVAIL: .*\. Set HOST to an address of this machine\.$/,
+    },
+    'a port for metrics that another program has': {
+      error: async () => {
+        const port = await listening(createServer());
+        return errorOf(listenForMetrics(createHttp(), { host: '127.0.0.1', port }));
+      },
+      line: /^Port \d+ for metrics is in use\. Set METRICS_PORT to a free port\.$/,
+    },
+    'an address for metrics that is not of this machine': {
+      error: () => errorOf(listenForMetrics(createHttp(), { host: '192.0.2.1', port: undefined })),
+      line: /^192\.0\.2\.1 for metrics is no address of this machine\. Correct METRICS_HOST\.$/,
+    },
+    'a port for metrics that this account may not use': {
+      error: () => errorOf(listenForMetrics(withoutRights(), { host: '127.0.0.1', port: 80 })),
+      line: /^This account may not use port 80 for metrics\. Set METRICS_PORT to another, such as 9464\.$/,
     },
   };
 

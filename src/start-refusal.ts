@@ -2,7 +2,7 @@ import { OtherMasterSecretError } from './actions/open-receipt-key.ts';
 import { OtherIntermediateError, RetiredAccountError } from './actions/own-accounts.ts';
 import { OtherRecordsError } from './actions/records/open-records.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
-import { MetricsPortError } from './http/metrics-server.ts';
+import { MetricsListenError } from './http/metrics-server.ts';
 import { TelemetryMissingError } from './runtime/telemetry.ts';
 import { ChainStartError } from './sandbox/chain-process.ts';
 import { NoPostgresError } from './sandbox/embedded-postgres.ts';
@@ -21,7 +21,7 @@ const EXPECTED = [
   EnvironmentFileError,
   HomeInUseError,
   MasterSecretError,
-  MetricsPortError,
+  MetricsListenError,
   NoPostgresError,
   OtherIntermediateError,
   RetiredAccountError,

@@ -870,14 +870,16 @@ describe('the house', () => {
   });
 
   it('has the hash of every package that npm installs', () => {
-    const packages: Record<string, { link?: true; integrity?: string }> = JSON.parse(
-      read('package-lock.json'),
-    ).packages;
-    const unproved = Object.entries(packages)
-      .filter(
-        ([name, { link, integrity }]) => name.includes('node_modules/') && !link && !integrity?.startsWith('sha512-'),
-      )
-      .map(([name]) => name);
+    const locks = tracked.filter((name) => /(^|\/)package-lock\.json$/.test(name));
+    assert.ok(locks.includes('package-lock.json') && locks.includes('docs/site/package-lock.json'), String(locks));
+    const unproved = locks.flatMap((lock) => {
+      const packages: Record<string, { link?: true; integrity?: string }> = JSON.parse(read(lock)).packages;
+      return Object.entries(packages)
+        .filter(
+          ([name, { link, integrity }]) => name.includes('node_modules/') && !link && !integrity?.startsWith('sha512-'),
+        )
+        .map(([name]) => `${lock}: ${name}`);
+    });
     assert.deepEqual(unproved, []);
   });
 

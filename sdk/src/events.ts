@@ -33,7 +33,9 @@ export function eventsOf(connection: Connection) {
      * console.log(events.length, nextCursor);
      */
     page(query: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
-      const call = { method: 'GET', path: '/v1/events', query: { ...query }, holdMs: query.maxPollMs ?? 0 } as const;
+      const maxPollMs = query.maxPollMs ?? undefined;
+      const asked = { ...query, maxPollMs };
+      const call = { method: 'GET', path: '/v1/events', query: asked, holdMs: maxPollMs ?? 0 } as const;
       return connection.ask(call, options);
     },
 
@@ -72,13 +74,13 @@ export function eventsOf(connection: Connection) {
 
 async function* followPages(
   connection: Connection,
-  { maxPollMs = HOLD_MS, ...query }: EventQuery = {},
+  { maxPollMs, ...query }: EventQuery = {},
   { signal, onInterruption = () => {} }: FollowOptions = {},
 ): AsyncGenerator<EventPage, never, void> {
   for (let { after } = query; ; ) {
     const startedMs = Date.now();
     // The first request for `latest` is not held, so that its cursor is known if the connection is lost later.
-    const holdMs = after === LATEST ? 0 : maxPollMs;
+    const holdMs = after === LATEST ? 0 : (maxPollMs ?? HOLD_MS);
     const asked = { ...query, after, maxPollMs: holdMs || undefined };
     const call = { method: 'GET', path: '/v1/events', query: asked, holdMs, onInterruption } as const;
     const page = await connection.ask<EventPage>(call, signal && { signal });

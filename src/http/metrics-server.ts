@@ -11,13 +11,16 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
+interface Place {
+  readonly host: string;
+  /** Undefined if it is not configured. */
+  readonly port: number | undefined;
+}
+
 type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets' | 'standing'>;
 
 /** Metrics and probes have their own port: no public route exposes metrics, and a node without an API has probes. */
-export async function serveMetrics(
-  deps: MetricsDeps,
-  { host, port }: { host: string; port: number | undefined },
-): Promise<MetricsServer> {
+export async function serveMetrics(deps: MetricsDeps, place: Place): Promise<MetricsServer> {
   const { registry } = deps.metrics;
   const check = createReadiness(deps);
   const readGauges = createGauges(deps);
@@ -42,7 +45,7 @@ export async function serveMetrics(
       response.writeHead(500).end();
     }
   });
-  await listen(server, host, port);
+  await listenForMetrics(server, place);
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
@@ -58,22 +61,31 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-export class MetricsPortError extends Error {
-  constructor(port: number) {
-    super(`Port ${port} for metrics is in use. Set METRICS_PORT to a free port.`);
-    this.name = 'MetricsPortError';
+/** The words of an error name the settings of this port, which are not those of the API. */
+export class MetricsListenError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MetricsListenError';
   }
 }
 
+const REFUSALS: Readonly<Record<string, (host: string, port: number) => string>> = {
+  EADDRINUSE: (_, port) => `Port ${port} for metrics is in use. Set METRICS_PORT to a free port.`,
+  EADDRNOTAVAIL: (host) => `${host} for metrics is no address of this machine. Correct METRICS_HOST.`,
+  EACCES: (_, port) =>
+    `This account may not use port ${port} for metrics. Set METRICS_PORT to another, such as ${DEFAULT_PORT}.`,
+};
+
 /** A second gateway on one machine finds the default port in use and takes another. A configured port must be free. */
-async function listen(server: Server, host: string, port: number | undefined): Promise<void> {
+export async function listenForMetrics(server: Server, { host, port }: Place): Promise<void> {
+  const wanted = port ?? DEFAULT_PORT;
   try {
-    await listenOn(server, host, port ?? DEFAULT_PORT);
+    await listenOn(server, host, wanted);
   } catch (error) {
-    const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (isTaken && port !== undefined) throw new MetricsPortError(port);
-    if (!isTaken) throw error;
-    await listenOn(server, host, 0);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && port === undefined) return listenOn(server, host, 0);
+    const words = REFUSALS[code]?.(host, wanted);
+    throw words === undefined ? error : new MetricsListenError(words);
   }
 }
 

@@ -255,6 +255,28 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     },
   );
 
+  it('change the role of a person, whose limits of refunds stay in every currency, to the cent', async () => {
+    const { page } = visit;
+    const [cents, yen] = ['iso4217/USD=10050', 'iso4217/JPY=5000'];
+    const who = ['--name', 'Yuki Yen', '--email', 'yuki@shop.example', '--role', 'support'];
+    const limits = ['--refund-limit', cents, '--refund-limit', yen];
+    await answerOf(scene, ['people', 'invite', '--merchant', scene.merchantId, ...who, ...limits]);
+    const dialog = page.getByRole('dialog');
+    const fieldOf = (currency: string) => dialog.getByLabel(en.refundLimit.replace('{currency}', currency));
+    const isShown = async () => {
+      await page.goto(`${origin}/dashboard/team`);
+      const person = page.getByRole('listitem').filter({ hasText: 'Yuki Yen' });
+      await person.getByRole('button', { name: en.changeRole }).click();
+      await dialog.getByText(en.limitsKept.replace('{units}', 'JPY')).waitFor();
+      assert.deepEqual([await fieldOf('USD').inputValue(), await fieldOf('EUR').inputValue()], ['100.50', '']);
+    };
+    await isShown();
+    await dialog.getByRole('button', { name: en.save }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await isShown();
+    await dialog.getByRole('button', { name: en.cancel }).click();
+  });
+
   it('are reached by the keyboard alone', ONLY_LONG, async () => {
     const { page } = visit;
     for (const [keys, title] of [

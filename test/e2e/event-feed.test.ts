@@ -223,6 +223,15 @@ describe('the feed of events', () => {
     }
   });
 
+  it('takes a maxPollMs that is null or empty as none', async () => {
+    const { headers } = await newShop();
+    await placed(headers, 1);
+    const { nextCursor } = await page(headers);
+    for (const value of ['null', '']) {
+      assert.deepEqual((await page(headers, `?after=${nextCursor}&maxPollMs=${value}`)).events, [], value);
+    }
+  });
+
   it('refuses what it cannot answer', async () => {
     const { partner, headers } = await newShop();
     await placed(headers, 1);

@@ -83,6 +83,7 @@ describe('a database from before a payment and before a rotation of the master s
     const head = join(folder, `${renewed.toString('hex')}.json`);
     const rotated = await till([renewed, OLD], 'secret', 'rotate', '--head', head);
     assert.equal(rotated.code, 0, rotated.output);
+    assert.match(rotated.output, /wait ten minutes, then leave only the first secret in TILL_SECRET on every node/);
     assert.deepEqual(await differences([renewed]), [], 'the rotated database opens the seals of before');
     await copy.restore();
     await (await scene.newNode()).watch();

@@ -183,6 +183,35 @@ describe('a webhook endpoint', () => {
     assert.equal(second.got().length, 2);
   });
 
+  it('waits for the replays of no other merchant of its partner, however many endpoints that one has', async () => {
+    const { shop, a, b } = await openPair();
+    await pay(shop.headers, a);
+    await pay(shop.headers, b);
+    const since = new Date(scene.time.clock.nowMs() - HOUR_MS).toISOString();
+    const subscribe = async (merchantId: string) => {
+      await scene.time.advance(10);
+      return scene.subscribe(shop.headers, newPath(), { events: ['payment.*'], merchantIds: [merchantId] });
+    };
+    const order = async ({ id }: { readonly id: string }) => {
+      const url = `/v1/webhook-endpoints/${id}/redeliver`;
+      assert.equal((await scene.call('POST', url, shop.headers, { since })).statusCode, 202);
+    };
+    const busy = [await subscribe(a), await subscribe(a), await subscribe(a), await subscribe(a)];
+    const other = await subscribe(b);
+    await scene.deliver();
+    await order(other);
+    // A replay takes two turns: one for its events, and one that finds no more.
+    for (let turn = 0; turn < 4; turn += 1) {
+      await scene.time.advance(10);
+      for (const endpoint of busy) await order(endpoint);
+      await scene.replay();
+    }
+    const [row] = await scene.gateway.db.sql<{ isUnderWay: boolean }[]>`
+      select replay_after is not null as "isUnderWay" from webhook_endpoints where id = ${other.id}`;
+    assert.equal(row?.isUnderWay, false);
+    await scene.deliver();
+  });
+
   it('for one merchant that is disabled is an event of this merchant: in its feed, and at its other endpoint', async () => {
     const { keyOfA, a, b, shop } = await openPair();
     const [gone, watched, ofOther] = [newPath(), newPath(), newPath()];

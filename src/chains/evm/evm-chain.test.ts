@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { findNetwork } from '../../../test/registry.ts';
+import { until } from '../../../test/until.ts';
 import type { Item, PayMethod, SignedItem } from '../../domain/item.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
@@ -488,6 +489,88 @@ describe('an EVM chain', () => {
       ChainUnavailableError,
     );
     slow.close();
+  });
+
+  describe('whose surveys anybody can cause', () => {
+    const assets = [{ asset: itemOf('native').asset, recipient: SANDBOX_ACCOUNTS.merchant }];
+    const askAbout = (of: Chain, timeoutMs = 2_000) =>
+      of.payerSide.survey({ payers: [payer.address], assets, timeoutMs });
+    const isConfirmed = async (by: Chain) => {
+      const item = itemOf('eip3009-vrs');
+      const { signature } = await signed(item);
+      assert.partialDeepStrictEqual(await by.payerSide.judge(item, signature), { is: 'good' });
+      assert.equal((await by.reader.head()).number, (await chain.reader.head()).number);
+    };
+
+    it('makes no other call wait when an endpoint refuses surveys', async () => {
+      const honest = transport(() => evm);
+      let isRefusing = true;
+      const throttling: Transport = {
+        ...honest,
+        post: async (body, signal) =>
+          isRefusing ? { status: 429, text: '', retryAfterS: 60 } : honest.post(body, signal),
+      };
+      const flooded = createEvmChain({ world: systemWorld, network, endpoints: [throttling] });
+      await assert.rejects(askAbout(flooded, 100), ChainUnavailableError);
+      isRefusing = false;
+      await isConfirmed(flooded);
+      await assert.rejects(askAbout(flooded, 100), ChainUnavailableError, 'the pause holds for surveys');
+      flooded.close();
+    });
+
+    it('makes no other call wait for surveys without an answer', async () => {
+      const honest = transport(() => evm);
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      let silent = 0;
+      let isSilent = true;
+      const stuck: Transport = {
+        ...honest,
+        post: async (body, signal) => {
+          if (!isSilent) return honest.post(body, signal);
+          silent += 1;
+          await end;
+          return { status: 503, text: '' };
+        },
+      };
+      const flooded = createEvmChain({ world: systemWorld, network, endpoints: [stuck] });
+      // They have the timeout of other calls, because calls with the same timeout share a bounded number of requests. Those that
+      // begin at the same moment share one.
+      const surveys: Promise<unknown>[] = [];
+      for (let sent = 0; sent < 8; sent += 1) {
+        surveys.push(askAbout(flooded, 10_000));
+        await until('the survey is sent', () => silent > sent);
+      }
+      isSilent = false;
+      await isConfirmed(flooded);
+      resolve();
+      await Promise.allSettled(surveys);
+      flooded.close();
+    });
+
+    it('slows surveys down when a provider refuses another call', async () => {
+      const honest = transport(() => evm);
+      let refusals = 0;
+      const throttling: Transport = {
+        ...honest,
+        post: async (body, signal) => {
+          if (refusals === 0) return honest.post(body, signal);
+          refusals -= 1;
+          return { status: 429, text: '' };
+        },
+      };
+      let nowMs = Date.now();
+      const world = { ...systemWorld, clock: { nowMs: () => nowMs } };
+      const busy = createEvmChain({ world, network, endpoints: [throttling] });
+      for (let times = 0; times < 10; times += 1) await askAbout(busy);
+      refusals = 1;
+      // The clock stands still, so that neither pool of calls gets its rate back.
+      await assert.rejects(busy.reader.head(), ChainUnavailableError);
+      assert.equal(refusals, 0);
+      await assert.rejects(askAbout(busy, 100), ChainUnavailableError);
+      nowMs += 1_000;
+      assert.equal((await askAbout(busy)).holdings.length, 1);
+      busy.close();
+    });
   });
 
   it('offers nothing where there is no Collector', async () => {

@@ -13,7 +13,7 @@ import { callerRights, ownerOf } from '../entry/caller.ts';
 import { merchantsFor, several, splitCommas } from '../entry/payment-query.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies } from '../event-bodies.ts';
-import { limitOf, namedEnum } from '../schemas.ts';
+import { limitOf, namedEnum, nullable } from '../schemas.ts';
 import { holdUntil } from '../status/hold-until.ts';
 import { MAX_HOLD_MS } from '../status/status.ts';
 import { EventBody } from '../views/event.ts';
@@ -30,7 +30,7 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/v1/events',
     { schema: LIST, config: { access: READ }, preValidation: splitCommas(['types']), serializerCompiler },
     async (request, reply) => {
-      const { limit = LIMIT, maxPollMs = 0, before } = request.query;
+      const { limit = LIMIT, maxPollMs, before } = request.query;
       const view = viewOf(request, request.query);
       if (before !== undefined) return readBack(deps, request, { ...view, limit });
       let after = await startOf(deps, reader, request);
@@ -39,7 +39,7 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
         after = found.position;
         return found;
       };
-      const untilMs = request.startedAtMs + Math.min(maxPollMs, MAX_HOLD_MS);
+      const untilMs = request.startedAtMs + Math.min(maxPollMs ?? 0, MAX_HOLD_MS);
       const page =
         unshifted(deps.world.clock).nowMs() >= untilMs
           ? await read()
@@ -163,10 +163,13 @@ const FeedQuery = Type.Object({
   ),
   limit: limitOf(100, LIMIT),
   maxPollMs: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Hold the request until there is an event, at most this long (25 s is the most).',
-    }),
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Hold the request until there is an event, at most this long (25 s is the most). `null` and an empty value are like none.',
+      }),
+    ),
   ),
 });
 
