@@ -167,7 +167,9 @@ export const WAITING_STATES = {
     is_stale: {
       from: 'a change of the movements or events of its payment',
       out: 'the next round, which computes it',
-      latest: 'a round; one that cannot be computed goes behind the others, with an error in the log',
+      latest:
+        'a round; one that cannot be computed goes behind the others and is tried in each round, until its rows are repaired',
+      alert: 'money_uncomputed',
     },
   },
   account_movements: {

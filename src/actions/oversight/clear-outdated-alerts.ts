@@ -51,6 +51,7 @@ export const ALERT_SOURCES = {
   mails_stuck: 'node',
   money_left: 'money',
   money_missing: 'money',
+  money_uncomputed: 'row',
   network_missing: 'row',
   network_not_as_known: 'network',
   network_unavailable: 'network',
