@@ -401,7 +401,6 @@ const OUTSIDE_EVM: readonly (readonly [place: RegExp, words: readonly EvmWord[],
 const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
   // A signature and a subject that are no hexadecimal text on another chain.
   'src/actions/books/audit/paid-event.ts': ['0x'],
-  'src/actions/oversight/clear-outdated-alerts.ts': ['0x'],
   'src/actions/watch/deposits/order-sweeps.ts': ['0x'],
   // The method of an item, where its family could say what the method does.
   'src/actions/books/restore/recover-terms.ts': ['eip3009'],

@@ -8,7 +8,7 @@ export const WAITING_ENDS: Readonly<Record<string, End>> = {
   'items.offered': ['e2e/watch', 'ends a payment whose native action was not used'],
   'items.due': ['faults/f32-f33-tokens-and-deadlines', 'F33: an item that waited too long is not sent any more'],
   'items.sent': ['e2e/former-relayers', 'have their payments sent by others when their transaction cannot be mined'],
-  'relay_sends.open': ['e2e/relay', 'offers more for the same nonce when it waits too long'],
+  'relay_sends.open': ['e2e/former-relayers', 'are given up a week after nothing needs them any more'],
   'outgoing.sending': ['e2e/refunds', 'are tried again when an attempt ran out'],
   'outgoing.fee_return': ['e2e/refunds-signed', 'gives the fee back from the operator’s float'],
   'lots.is_open': ['e2e/payouts', 'wait for a destination, then go out together'],

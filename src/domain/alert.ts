@@ -30,6 +30,7 @@ export const ALERT_NAMES = [
   'mails_stuck',
   'money_left',
   'money_missing',
+  'money_uncomputed',
   'network_missing',
   'network_not_as_known',
   'network_unavailable',

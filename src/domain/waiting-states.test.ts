@@ -8,7 +8,6 @@ const WITHOUT_ALERT = [
   'outgoing.fee_return',
   'lots.is_open',
   'strays.unclaimed',
-  'positions.is_stale',
   'crypto_settlements.effective_at',
   'merchant_logos.due_at',
   'webhook_endpoints.replay_after',

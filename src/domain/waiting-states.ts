@@ -59,8 +59,9 @@ export const WAITING_STATES = {
   relay_sends: {
     open: {
       from: 'a relayer that has taken a slot',
-      out: 'a final block in which the slot is used',
-      latest: 'the offer rises until a block takes it, up to the cap of the network',
+      out: 'a final block in which the slot is used; or, if its key is gone, two endpoints that see the slot unused a week after it was stored',
+      latest:
+        'the offer rises until a block takes it, up to the cap of the network; without the key a week, or until none of its items waits for it: then it is given up, and opened again if it is mined after all',
       alert: 'send_stuck',
     },
   },
@@ -167,7 +168,9 @@ export const WAITING_STATES = {
     is_stale: {
       from: 'a change of the movements or events of its payment',
       out: 'the next round, which computes it',
-      latest: 'a round; one that cannot be computed goes behind the others, with an error in the log',
+      latest:
+        'a round; one that cannot be computed goes behind the others and is tried in each round, until its rows are repaired',
+      alert: 'money_uncomputed',
     },
   },
   account_movements: {
@@ -236,6 +239,7 @@ export const FLAGS = {
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payments: ['succeeded', 'failed', 'expired', 'cancelled'],
   items: ['paid', 'unpaid'],
+  // A send that was given up is opened again if a block uses its slot, or if its key comes back.
   relay_sends: ['final'],
   outgoing: ['paid', 'failed'],
   // History: earlier versions recorded held money here. Lots have replaced this table, and no code writes to it.

@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { createWorkCheck } from '../../src/actions/oversight/check-work.ts';
+import { findMissingNetworks } from '../../src/actions/oversight/missing-networks.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
+import { ACCOUNTS } from '../../src/domain/books.ts';
+import { countAccountRest } from '../../src/store/money/account-rest.ts';
+import { listBalances } from '../../src/store/money/books.ts';
+import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { coinOf } from '../registry.ts';
-import { openRelayScene, type RelayScene, type TestNode } from './relay-scene.ts';
+import { type BooksScene, openBooksScene } from './books-scene.ts';
+import type { TestNode } from './relay-scene.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const NEW_RELAYER = signerFromKey(`0x${'8'.repeat(64)}`);
 
 describe('relayers that were replaced while a transaction was stored and not mined', () => {
-  let scene: RelayScene;
+  let scene: BooksScene;
   let old: TestNode;
   beforeEach(async () => {
-    scene = await openRelayScene({ witnesses: 2 });
+    scene = await openBooksScene({ witnesses: 2, watching: { sweepFrom: () => 0n } });
     scene.control.setBalance(NEW_RELAYER.address, coinOf(scene.network), 10n ** 21n);
     old = await scene.newNode();
   });
@@ -64,5 +73,152 @@ describe('relayers that were replaced while a transaction was stored and not min
     ]);
     await check();
     assert.deepEqual(await goneAlerts(), [], 'nothing waits for it any more');
+  });
+
+  it('have their sweeps sent by others: the merchant is paid, and a search finds nothing', async () => {
+    const { id, address, item, send } = await scene.deposit();
+    send(1_000n);
+    scene.control.mine();
+    await old.watch();
+    assert.equal(await scene.status(id), 'succeeded');
+    const sweep = async () => {
+      const [row] = await scene.db.sql<{ state: string }[]>`
+        select state from items where subject = ${id} and purpose = 'sweep'`;
+      return row?.state;
+    };
+    scene.control.broadcasts('lost');
+    await old.relay();
+    assert.equal(await sweep(), 'sent');
+    scene.control.setBalance(former(), coinOf(scene.network), 0n);
+    const node = await scene.newNode([NEW_RELAYER]);
+    await createWorkCheck(scene)();
+    assert.match((await scene.alertText('relayer_gone')) ?? '', /sweeps are in transactions of it/);
+    scene.pass(MINUTE_MS);
+    await node.turn(2);
+    assert.equal(await sweep(), 'sent', 'it may still be mined');
+    const search = () =>
+      searchUnexpected(
+        { ...scene, sweepFrom: () => 0n },
+        { paymentId: id, network: undefined, isSweep: true, actor: 'operator' },
+      );
+    assert.equal((await search()).found.length, 1);
+    scene.pass(3 * MINUTE_MS);
+    await node.turn(4);
+    assert.equal(await sweep(), 'paid');
+    assert.deepEqual(
+      [address, item.recipient, item.feeAccount].map((account) => scene.control.balanceOf(account, item.asset)),
+      [0n, 990n, 10n],
+    );
+    assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990');
+    assert.deepEqual((await search()).found, []);
+    await createWorkCheck(scene)();
+    assert.deepEqual(await goneAlerts(), []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  describe('and whose transaction can never be mined', () => {
+    /** The payment was paid by others, and the transaction of the former relayer is left over. */
+    async function leftOver() {
+      const payment = await stranded();
+      scene.control.setBalance(former(), coinOf(scene.network), 0n);
+      const node = await scene.newNode([NEW_RELAYER]);
+      scene.pass(4 * MINUTE_MS);
+      await node.turn(3);
+      assert.equal(await scene.status(payment.id), 'succeeded');
+      return { ...payment, node };
+    }
+    const formerListed = async () => (await listed()).filter(({ isFormer }) => isFormer);
+    const rest = () =>
+      countAccountRest(scene.db.sql, { network: scene.network, address: former(), now: new Date(scene.nowMs()) });
+    const missing = () => findMissingNetworks(scene.db.sql, scene.registry, { find: () => undefined, list: () => [] });
+    const gas = async () =>
+      (await listBalances(scene.db.sql, scene.network)).find(({ account }) => account === ACCOUNTS.gas(former()))
+        ?.units;
+    const sends = () =>
+      scene.db.sql<{ state: string; hash: string | null }[]>`
+        select state, final_hash as hash from relay_sends where signer = ${former()} order by slot`;
+    /** Somebody has kept the bytes and broadcasts them after the account has got coin. */
+    async function mineLate() {
+      scene.control.setBalance(former(), coinOf(scene.network), 10n ** 21n);
+      const [row] = await scene.db.sql<{ bytes: string }[]>`
+        select bytes from relay_versions where signer = ${former()} order by price desc limit 1`;
+      await scene.chain.sender.broadcast(row?.bytes ?? '', { isRepeated: true });
+      scene.control.mine();
+    }
+
+    it('are given up a week after nothing needs them any more, and hold up no account and no network', async () => {
+      const { node } = await leftOver();
+      scene.pass(6 * DAY_MS);
+      await node.turn(2);
+      assert.equal((await formerListed()).length, 1, 'it may still be mined');
+      assert.equal((await rest()).sends, 1);
+      scene.pass(DAY_MS);
+      await node.turn(2);
+      assert.deepEqual([await formerListed(), (await rest()).sends, await missing()], [[], 0, []]);
+    });
+
+    it('are given up by two endpoints, whatever one says of their nonce', async () => {
+      const { node } = await leftOver();
+      scene.pass(8 * DAY_MS);
+      scene.control.goDown('usedSlots');
+      await node.turn(2).catch(() => {});
+      assert.equal((await formerListed()).length, 1, 'nobody knows');
+      scene.control.comeBack();
+      scene.control.testify(0, { addsToNonces: 300 });
+      scene.pass(MINUTE_MS);
+      await node.turn(2);
+      assert.deepEqual(await formerListed(), []);
+      scene.pass(2 * MINUTE_MS);
+      await node.turn(2);
+      assert.deepEqual(await formerListed(), [], 'one endpoint opens nothing again');
+    });
+
+    it('are not given up while one of their payments is not over', async () => {
+      const { node, commitment } = await leftOver();
+      await command(scene, (tx) => tx`update items set state = 'sent' where commitment = ${commitment}`);
+      scene.pass(8 * DAY_MS);
+      await command(scene, (tx) => tx`update relay_sends set created_at = ${new Date(scene.nowMs() - 8 * DAY_MS)}`);
+      await node.turn(1);
+      assert.equal((await formerListed()).length, 1);
+    });
+
+    it('are booked if they are mined after they were given up', async () => {
+      const { node, item } = await leftOver();
+      scene.pass(8 * DAY_MS);
+      await node.turn(2);
+      assert.deepEqual(
+        (await sends()).map(({ state }) => state),
+        ['final'],
+      );
+      const before = await gas();
+      await mineLate();
+      scene.pass(2 * MINUTE_MS);
+      await node.turn(4);
+      const [send] = await sends();
+      assert.equal(send?.state, 'final');
+      assert.notEqual(send?.hash, null);
+      assert.notEqual(await gas(), before, 'its gas');
+      assert.equal(scene.control.balanceOf(item.recipient, item.asset), item.amount - item.fee, 'paid once');
+      assert.deepEqual(await formerListed(), []);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('go on if their key comes back', async () => {
+      const { node } = await leftOver();
+      scene.pass(8 * DAY_MS);
+      await node.turn(2);
+      scene.control.setBalance(former(), coinOf(scene.network), 10n ** 21n);
+      const back = await scene.newNode(scene.signers);
+      const { id } = await scene.accept();
+      await back.turn(4);
+      assert.equal(await scene.status(id), 'succeeded');
+      assert.deepEqual(
+        (await sends()).map(({ state, hash }) => [state, hash !== null]),
+        [
+          ['final', true],
+          ['final', true],
+        ],
+      );
+    });
   });
 });

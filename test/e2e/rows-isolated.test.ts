@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { recheckRefusals } from '../../src/actions/outgoing/check/recheck-refusals.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listBalances } from '../../src/store/money/books.ts';
@@ -17,6 +18,8 @@ describe('an error of one row', () => {
   const tamper = (id: string, booked: object) =>
     command(scene, (tx) => tx`update positions set booked = ${tx.json(booked as never)} where payment_id = ${id}`);
   const BROKEN = [{ network: '', asset: '', reference: '', lines: [{ account: 'payer', units: 'much' }] }];
+  const uncomputed = async () =>
+    (await listAlerts(scene.db.sql)).filter(({ name }) => name === 'money_uncomputed').map(({ subject }) => subject);
   const isOutdated = async (id: string) =>
     (await scene.db.sql`select from positions where payment_id = ${id} and is_stale`).length > 0;
 
@@ -33,6 +36,13 @@ describe('an error of one row', () => {
     await scene.live(node, 6);
     assert.equal(await isOutdated(first.id), true, 'it waits, and spends nothing');
     assert.equal(await scene.status(second.id), 'succeeded');
+    assert.deepEqual(await uncomputed(), [first.id], 'a person is told of it');
+    await recheckRefusals(scene);
+    assert.deepEqual(await uncomputed(), [first.id]);
+    await tamper(first.id, []);
+    await scene.live(node, 2);
+    await recheckRefusals(scene);
+    assert.deepEqual([await isOutdated(first.id), await uncomputed()], [false, []]);
   });
 
   it('keeps no reorganisation from being applied, and the others are computed with it', async () => {
@@ -46,6 +56,8 @@ describe('an error of one row', () => {
     await tamper(first.id, BROKEN);
     const { number } = await scene.chain.reader.head();
     scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
+    await node.follow();
+    assert.deepEqual(await uncomputed(), [first.id]);
     await scene.live(node, 2);
     assert.equal(await isOutdated(first.id), true);
     assert.equal(await isOutdated(second.id), false);

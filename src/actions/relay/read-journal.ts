@@ -10,8 +10,8 @@ import { alarmSubject } from './check-relayer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * The stored sends that are not mined, and the next slot. If a final send is not mined any more, a deep reorg has removed it. It is
- * reopened, because its bytes are still valid and all later slots wait for it.
+ * The stored sends that are not mined, and the next slot. If a final send is not mined, a deep reorg has removed it, or it was given
+ * up while the key was gone. It is reopened, because its bytes are still valid and all later slots wait for it.
  */
 export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block): Promise<Journal> {
   const { id, lease, alarms } = relayer;
@@ -30,7 +30,7 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
   const range = { from: used, to: used + SLOT_REACH };
   if (reopenFrom !== undefined) {
     const reopened = await commandOfLeader(deps, lease, (tx) => reopenSends(tx, id, range));
-    const message = 'sends that were final are not mined any more: sending them again';
+    const message = 'sends that were final or given up are not mined: sending them again';
     if (reopened > 0) deps.log.warn({ ...id, usedSlots: used, reopened }, message);
   }
   const dispute = `One endpoint says that ${reported.soleCount} transactions are mined, more than were ever signed, and no second endpoint confirms it. Nothing new is sent.`;

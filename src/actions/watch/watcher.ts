@@ -65,6 +65,7 @@ export interface WatchMemory {
   judgedAtMs: number;
   checkedAtMs: number;
   formerMaintainedAtMs: number;
+  givenUpReadAtMs: number;
   /** Slots that a transaction of somebody else has used, each with the height up to which the chain had been read. */
   readonly foreign: Map<string, number>;
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
@@ -126,6 +127,7 @@ export function newWatchMemory(): WatchMemory {
     judgedAtMs: 0,
     checkedAtMs: 0,
     formerMaintainedAtMs: 0,
+    givenUpReadAtMs: 0,
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
     askedAtMs: 0,

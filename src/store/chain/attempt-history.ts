@@ -1,5 +1,6 @@
 import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { isGivenUp } from './former-sends.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
 /** An item with columns that are only shown to people. */
@@ -65,7 +66,7 @@ export async function findCarryingVersions(
 ): Promise<CarryingVersion[]> {
   const rows = await db<(Omit<CarryingVersion, 'slot'> & { slot: string })[]>`
     select c.commitment as key, s.network, s.signer, s.slot, v.hash, v.created_at as "signedAt",
-      v.broadcast_at as "broadcastAt", s.state = 'final' as "isFinal", s.final_hash as "finalHash",
+      v.broadcast_at as "broadcastAt", s.state = 'final' and not (${isGivenUp(db)}) as "isFinal", s.final_hash as "finalHash",
       (select count(*)::int from relay_items o
         where o.network = s.network and o.signer = s.signer and o.slot = s.slot) as company,
       (select count(*)::int from relay_versions o

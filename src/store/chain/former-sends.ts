@@ -6,19 +6,24 @@ export interface OpenSender extends SenderId {
   readonly sends: number;
   /** The number of items in the signer's open transactions. */
   readonly items: number;
+  readonly firstSlot: number;
+  /** The times at which the first and the last of them were stored. */
   readonly since: Date;
+  readonly until: Date;
 }
 
 /** Every signer with open sends, whether or not it is configured. */
-export function listOpenSenders(db: Reader): Promise<OpenSender[]> {
-  return db<OpenSender[]>`
-    select s.network, s.signer, count(distinct s.slot)::int as sends, min(s.created_at) as since,
+export async function listOpenSenders(db: Reader): Promise<OpenSender[]> {
+  const rows = await db<(Omit<OpenSender, 'firstSlot'> & { firstSlot: string })[]>`
+    select s.network, s.signer, count(distinct s.slot)::int as sends, min(s.slot) as "firstSlot",
+      min(s.created_at) as since, max(s.created_at) as until,
       count(distinct i.commitment) filter (where i.state = 'sent')::int as items
     from relay_sends s
     left join relay_items c on c.network = s.network and c.signer = s.signer and c.slot = s.slot
     left join items i on i.commitment = c.commitment
     where s.state = 'open'
     group by s.network, s.signer order by s.network, s.signer`;
+  return rows.map(({ firstSlot, ...row }) => ({ ...row, firstSlot: Number(firstSlot) }));
 }
 
 /** The version with the highest fee of each open slot of these signers. Signers take turns, the lowest slots first. */
@@ -51,6 +56,63 @@ export async function releaseStranded(
       and exists (${carrying(tx)} and s.signer = any(${signers as string[]}::text[]) and s.created_at <= ${before})
       and not exists (${carrying(tx)} and (s.signer <> all(${signers as string[]}::text[]) or s.created_at > ${before}))
       and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
+  return count;
+}
+
+/**
+ * Gives up all open sends of a former signer, if all were stored before that time and none has an item that it could still pay. A
+ * send that was given up is final without a cost: no block uses its slot. Returns the number of sends.
+ */
+export async function giveUpSends(
+  tx: Tx,
+  { network, signer }: SenderId,
+  { before }: { readonly before: Date },
+): Promise<number> {
+  const { count } = await tx`
+    update relay_sends set state = 'final'
+    where network = ${network} and signer = ${signer} and state = 'open'
+      and not exists (
+        select from relay_sends s
+        left join relay_items c on c.network = s.network and c.signer = s.signer and c.slot = s.slot
+        left join items i on i.commitment = c.commitment
+        where s.network = ${network} and s.signer = ${signer} and s.state = 'open'
+          and (s.created_at > ${before} or i.state = 'sent'))`;
+  return count;
+}
+
+/** More than a signer has in flight. */
+const MAX_GIVEN_UP = 1_000;
+
+/** True if the send `s` was given up, and is neither mined nor replaced by a transaction of somebody else. */
+export function isGivenUp(db: Reader) {
+  return db`s.state = 'final' and s.final_hash is null and s.work_spent is null`;
+}
+
+/** The signers whose sends were given up. A signer's slots are used in order, so its last send is one of them. */
+export async function listGivenUpSigners(db: Reader, network: string): Promise<string[]> {
+  const rows = await db<{ signer: string }[]>`
+    with recursive signers as (
+      (select signer from relay_sends where network = ${network} order by signer limit 1)
+      union all
+      select (select n.signer from relay_sends n where n.network = ${network} and n.signer > r.signer order by n.signer limit 1)
+      from signers r where r.signer is not null
+    )
+    select r.signer from signers r, lateral (
+      select s.state, s.final_hash, s.work_spent from relay_sends s
+      where s.network = ${network} and s.signer = r.signer order by s.slot desc limit 1
+    ) s
+    where ${isGivenUp(db)} order by r.signer`;
+  return rows.map(({ signer }) => signer);
+}
+
+/** Opens sends below this slot that were given up: their slots are used after all. Returns their number. */
+export async function reopenGivenUp(tx: Tx, { network, signer }: SenderId, below: number): Promise<number> {
+  const { count } = await tx`
+    update relay_sends s set state = 'open'
+    where s.network = ${network} and s.signer = ${signer} and s.slot < ${below} and ${isGivenUp(tx)}
+      and s.slot in (
+        select slot from relay_sends where network = ${network} and signer = ${signer}
+        order by slot desc limit ${MAX_GIVEN_UP})`;
   return count;
 }
 

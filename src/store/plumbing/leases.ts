@@ -88,7 +88,11 @@ export function listLeaseHolders(db: Reader): Promise<LeaseHolder[]> {
 }
 
 export function isHeld(leases: readonly LeaseState[], name: string, nowMs: number): boolean {
-  return leases.some((lease) => lease.name === name && lease.until.getTime() > nowMs);
+  return leases.some((lease) => lease.name === name && isHeldAt(lease, nowMs));
+}
+
+export function isHeldAt({ until }: LeaseState, nowMs: number): boolean {
+  return until.getTime() > nowMs;
 }
 
 /** The change of a lease to another holder. */

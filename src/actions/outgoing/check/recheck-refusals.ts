@@ -2,6 +2,7 @@ import { parseChainId } from '../../../domain/caip.ts';
 import { payoutKeyOf } from '../../../domain/money/money-out.ts';
 import { findOutgoing } from '../../../store/money/outgoing.ts';
 import { isPayoutNotHeld } from '../../../store/money/payable-lots.ts';
+import { hasOutdatedPosition } from '../../../store/money/positions.ts';
 import { findKeyRights } from '../../../store/parties/api-keys.ts';
 import { findDestinationRows } from '../../../store/parties/destinations.ts';
 import { deleteAlert, listAlerts } from '../../../store/plumbing/alerts.ts';
@@ -35,6 +36,7 @@ async function isOver(
     const row = await findKeyRights(deps.db.sql, subject);
     return row === undefined || isOwnKey(deps, row);
   }
+  if (name === 'money_uncomputed') return !(await hasOutdatedPosition(deps.db.sql, subject));
   if (name === 'signer_refused' && parseChainId(subject).ok) return unseenMs > SIGNER_QUIET_MS;
   if (name !== 'outgoing_refused' && name !== 'signer_refused') return false;
   // A transfer that passes its check begins, and that clears the alert.

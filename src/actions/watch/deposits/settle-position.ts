@@ -21,6 +21,7 @@ import {
 import { wakeRefunds } from '../../../store/money/refunds.ts';
 import { findReturning } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
@@ -49,8 +50,11 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
       deps.world.crashPoint?.('deposit.paid');
     },
     (paymentId, err) => {
-      deps.log.error({ payment: paymentId, err }, 'the money of a payment cannot be computed');
-      return commandOfLeader(deps, watcher.lease, (tx, at) => postponePosition(tx, paymentId, at));
+      deps.log.error({ payment: paymentId, err }, UNCOMPUTED);
+      return commandOfLeader(deps, watcher.lease, async (tx, at) => {
+        await postponePosition(tx, paymentId, at);
+        await alertUncomputed(tx, paymentId, at);
+      });
     },
   );
 }
@@ -69,8 +73,17 @@ export async function settleOrLeaveOutdated(
     await savepoint(tx, (inner) => settlePosition(inner, deps, ask, at));
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ payment: ask.paymentId, err: error }, 'the money of a payment cannot be computed');
+    deps.log.error({ payment: ask.paymentId, err: error }, UNCOMPUTED);
+    await alertUncomputed(tx, ask.paymentId, at);
   }
+}
+
+const UNCOMPUTED = 'the money of a payment cannot be computed';
+
+/** Raised again by each round that fails. `recheckRefusals` clears the alert when the position has been computed. */
+async function alertUncomputed(tx: Tx, subject: string, at: Date): Promise<void> {
+  const message = `The money of ${subject} cannot be computed, and is tried again in each round. Until then new money for it is not swept, paid out or given back. The log has the error.`;
+  await upsertAlert(tx, { name: 'money_uncomputed', subject, message, lastSeen: at });
 }
 
 /**
