@@ -810,6 +810,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is not widened by ids of others, in any parameter that any route knows',
   },
   {
+    name: 'invitations to one inbox have no limit',
+    file: 'src/actions/people/invite-person.ts',
+    from: ' || toInbox >= LINK_MAILS_PER_INBOX',
+    to: '',
+    test: 'test/e2e/mail.test.ts',
+    title: 'carries ten links a day of one partner to one inbox',
+  },
+  {
+    name: 'a mail that is replaced while it is sent escapes the limit',
+    file: 'src/store/mail/mails.ts',
+    from: ' and wrapped_link is not null and not is_claimed`',
+    to: ' and wrapped_link is not null`',
+    test: 'test/e2e/mail.test.ts',
+    title: 'carries ten links a day of one partner to one inbox',
+  },
+  {
     name: 'a transaction is broadcast to the first endpoint alone',
     file: 'src/chains/evm/evm-chain.ts',
     from: 'how?.isRepeated ? broadcastToAll(context, bytes)',
