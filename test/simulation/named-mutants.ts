@@ -826,6 +826,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'carries ten links a day of one partner to one inbox',
   },
   {
+    name: 'a destination changes although its merchant was stopped before the lock',
+    file: 'src/store/parties/destinations.ts',
+    from: 'lockedIds.filter((merchantId) => !closed.has(merchantId))',
+    to: 'lockedIds.filter(() => closed.size >= 0)',
+    test: 'test/e2e/lock-first.test.ts',
+    title: 'leave a destination as it was if the merchant or its partner is stopped',
+  },
+  {
     name: 'a transaction is broadcast to the first endpoint alone',
     file: 'src/chains/evm/evm-chain.ts',
     from: 'how?.isRepeated ? broadcastToAll(context, bytes)',
