@@ -60,7 +60,7 @@ export const OPEN_ROUTES = {
   'POST /v1/gateway/payment/{id}/confirm': {
     changes:
       'that payment, with a signature of the account that pays; a made-up transaction hash is a hint and moves nothing',
-    bound: 'open payments of the signing account',
+    bound: 'open payments of the signing account; signatures that its key did not make have the budget of surveys',
     test: ACTS_TEST,
   },
   'POST /v1/gateway/payment/{id}/address': {
@@ -90,7 +90,8 @@ export const OPEN_ROUTES = {
   },
   'GET /x402/{id}': {
     changes: 'that payment gets addresses; with an authorization that its account has signed, it is being paid',
-    bound: 'one address for each token, one authorization at a time',
+    bound:
+      'one address for each token, one authorization at a time; signatures that the account’s key did not make have the budget of surveys',
     test: ACTS_TEST,
   },
 } as const satisfies Record<string, Act>;

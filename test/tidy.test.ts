@@ -445,6 +445,19 @@ function staleLocks(source: string, bodies: ReadonlyMap<string, string>): string
     .map(({ text }) => text.trim().slice(0, 60));
 }
 
+const LOCK_OF_MERCHANTS = /\bfrom merchants\b[^`]*\bfor (?:no key )?(?:update|share)\b/;
+const IS_STOPPED = /\b(?:is\w*|find)(?:Closed|Stopped)\(/;
+
+/** The functions of a source that ask what is stopped before they lock merchants, and not again under the lock. */
+function decidedBeforeLock(source: string): string[] {
+  return [...source.matchAll(/^(?:export )?(?:async )?function (\w+)[\s\S]*?^}/gm)]
+    .filter(([body]) => {
+      const lock = body.search(LOCK_OF_MERCHANTS);
+      return lock > 0 && IS_STOPPED.test(body.slice(0, lock)) && !IS_STOPPED.test(body.slice(lock));
+    })
+    .map(([, name = '']) => name);
+}
+
 /** The functions of sources that make fragments, by their names. */
 function fragmentBodies(texts: readonly string[]): Map<string, string> {
   const bodies = texts.flatMap((text) =>
@@ -605,6 +618,18 @@ describe('the house', () => {
     assert.equal(staleLocks(lock(value('other(tx)')), bodies).length, 0);
     assert.equal(staleLocks(lock('(select 1)'), bodies).length, 1);
     assert.equal(staleLocks(lock(value('tx`exists (select from c)`')), bodies).length, 1);
+  });
+
+  it('asks again under the lock of a merchant whether it is stopped, if it asked before', () => {
+    const stored = sources.filter((name) => name.startsWith('src/store/'));
+    assert.deepEqual(
+      stored.flatMap((name) => decidedBeforeLock(read(name))),
+      [],
+    );
+    const before = `function lockDue() {\n  tx\`select 1 where $\{isMerchantClosed(tx)}\`;\n`;
+    const lock = '  tx`select id from merchants where id = 1 for update`;\n';
+    assert.deepEqual(decidedBeforeLock(`${before}${lock}}\n`), ['lockDue']);
+    assert.deepEqual(decidedBeforeLock(`${before}${lock}  findClosed(tx, ids);\n}\n`), []);
   });
 
   it('locks a merchant before its destinations', () => {

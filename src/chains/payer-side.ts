@@ -23,8 +23,12 @@ export interface PayerSide {
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
-  /** The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction. */
-  judge(item: Item, signature: string, sender?: string): Promise<Verdict>;
+  /**
+   * The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction.
+   * `onUnproved` is called before the chain is asked about a signature that the account's key did not make, and before a second
+   * endpoint is asked about a refusal. Strangers can cause both, so the caller limits them: it may throw.
+   */
+  judge(item: Item, signature: string, sender?: string, onUnproved?: () => void): Promise<Verdict>;
   /**
    * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the payer,
    * to the Collector, with the amount and calldata of the wallet action. False for a reverted transaction. Endpoints may lie and

@@ -7,6 +7,7 @@ import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
 import type { App } from './deps.ts';
 import type { Access } from './entry/access.ts';
+import { NO_BODY } from './entry/request-format.ts';
 import { withoutNames } from './entry/unknown-fields.ts';
 import { withComponents } from './openapi-components.ts';
 import { pascalOf } from './openapi-shared.ts';
@@ -71,11 +72,15 @@ export async function describeApi(app: App): Promise<void> {
     },
     transform: ({ schema, url, route }) => ({
       url,
-      schema: illustrate(route, describeRoute(route, withoutNames(schema ?? {}))),
+      schema: illustrate(route, describeRoute(route, withoutNames(withoutNoBody(schema ?? {})))),
     }),
     transformObject: (described) =>
       'openapiObject' in described ? withComponents(described.openapiObject as never) : described.swaggerObject,
   });
+}
+
+function withoutNoBody({ body, ...schema }: FastifySchema): FastifySchema {
+  return body === undefined || body === NO_BODY ? schema : { ...schema, body };
 }
 
 /** The requests that webhook receivers get, one for each type of event. */

@@ -58,7 +58,19 @@ describe('a letter', () => {
       assert.doesNotMatch(part, /evil[.。](example|com)|www\.evil|:\/\/|mailto:a|tel:\+/, part);
     }
     assert.match(text, /Pay at evil\. com/);
+    // Hosts may have combining marks and emoji, as may top-level domains.
+    for (const host of ['cafe\u0301.com', '💩.la', 'क.भारत', 'a\u0301\u0323.example', '(x).de', '✈️.ws', 'x.e\u0301t']) {
+      assert.match(unlinkedText(host, 99), /\. \S+$/, host);
+    }
     assert.equal(unlinkedText('Menu 1.5 l, Nr.7, at 10:30 and 3.14', 99), 'Menu 1.5 l, Nr.7, at 10:30 and 3.14');
+  });
+
+  it('has no link in the name of an invited person', () => {
+    for (const kind of ['invitation', 'sign_in_link'] as const) {
+      const content = { kind, name: 'Pay at evil.com', site: 'https://till.example', until: RECEIPT.paidAt };
+      const { text, html } = letterOf({ content, language: 'en', link: 'https://till.example/dashboard/join#x' });
+      for (const part of [text, html]) assert.match(part, /Pay at evil\. com/);
+    }
   });
 
   it('keeps words of strangers in one line, in their place and without markup', () => {

@@ -32,7 +32,7 @@ export function letterOf({ content, language, link }: LetterInput): Letter {
     case 'sign_in_link': {
       const isNew = content.kind === 'invitation';
       const site = plainText(content.site, 100);
-      const values = { name: plainText(content.name, 60), site, time: timeText(language, content.until) };
+      const values = { name: unlinkedText(content.name, 60), site, time: timeText(language, content.until) };
       return compose(language, fill(isNew ? words.invitationSubject : words.linkSubject, { site }), [
         { paragraph: fill(words.greeting, values) },
         { paragraph: fill(isNew ? words.invitationText : words.linkText, values) },

@@ -17,6 +17,7 @@ const MOST_UNITS = 8_000;
  */
 export function unlinkedText(text: string, most: number): string {
   return plainText(text, most)
+    .normalize('NFC')
     .replace(/:(?=\/\/|[\p{L}+])/gu, ': ')
-    .replace(/(?<=[\p{L}\p{N}_-])([.\u3002\uff0e\uff61])(?=\p{L}{2})/gu, '$1 ');
+    .replace(/(?<=\S)([.\u3002\uff0e\uff61])(?=\p{L}[\p{L}\p{M}])/gu, '$1 ');
 }

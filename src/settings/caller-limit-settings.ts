@@ -18,7 +18,7 @@ export const CALLER_LIMIT_SETTINGS = {
     'SURVEY_ACCOUNTS_PER_KEY',
     integer(1, 1_000_000),
     250,
-    'Accounts a second that one node looks up on the networks for the payment options of one API key. A request counts as four accounts more than it names. Eight seconds can be used at once.',
+    'Accounts a second that one node looks up on the networks for the payment options of one API key. A request counts as four accounts more than it names, and a payment by a signature that is not of the account’s key, or that the network refuses, as five. Eight seconds can be used at once.',
   ),
   surveyAccountsPerAddress: setting(
     'SURVEY_ACCOUNTS_PER_ADDRESS',

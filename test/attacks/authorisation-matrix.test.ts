@@ -381,9 +381,9 @@ describe('authorisation', () => {
       // Deletions come last: they take the caller's own objects.
       const routes = ROUTES.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
       for (const route of routes) {
-        for (const widened of widenedRequests(expandedApi, route, wanted)) {
+        const example = requestOf(route, own, own.merchantId).payload ?? exampleOf(route);
+        for (const widened of widenedRequests(expandedApi, route, wanted, example)) {
           const request = requestOf(route, own, own.merchantId);
-          const example = request.payload ?? exampleOf(route);
           const payload = widened.body === undefined ? example : { ...example, ...widened.body };
           const response = await gateway.call({
             ...request,

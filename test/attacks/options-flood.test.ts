@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { openPayingShop, type PayingShop } from '../e2e/paying-shop.ts';
+import { EURC, openPayingShop, type PayingShop, result } from '../e2e/paying-shop.ts';
 import { createTestApp } from '../gateway.ts';
 
 const PER_ADDRESS = 25;
@@ -61,6 +61,30 @@ describe('a flood of requests for options', () => {
       assert.equal((await ask('203.0.113.8', accounts.slice(0, 2))).statusCode, 200);
     }
     assert.equal((await ask('203.0.113.9')).statusCode, 200, 'a wallet with many accounts');
+  });
+
+  it('has the same limit for signatures that the account’s key did not make', async () => {
+    await paying.time.advance(10_000);
+    const payer = paying.newPayer({ [EURC]: 10n ** 9n });
+    const payable = await paying.created();
+    const option = await paying.wallet.option(payable, payer.account, EURC);
+    const confirm = (value: string) =>
+      paying.gateway.app.inject({
+        method: 'POST',
+        url: `/v1/gateway/payment/${payable}/confirm`,
+        headers: app,
+        payload: { optionId: option.id, results: [result(value)] },
+        remoteAddress: FLOODER,
+      });
+    const madeUp = await paying.newPayer().sign(option);
+    const found: Record<number, number> = {};
+    for (let sent = 0; sent < 100; sent += 1) {
+      const { statusCode } = await confirm(madeUp);
+      found[statusCode] = (found[statusCode] ?? 0) + 1;
+    }
+    assert.deepEqual(found, { 422: (PER_ADDRESS * 8) / 5, 429: 60 });
+    const paid = await confirm(await payer.sign(option));
+    assert.deepEqual([paid.statusCode, paid.json().status], [200, 'processing'], paid.body);
   });
 
   it('has a limit of its own for a key, whatever its address', async () => {

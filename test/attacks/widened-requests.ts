@@ -5,6 +5,7 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
 }
@@ -53,6 +54,7 @@ export function* widenedRequests(
   document: Document,
   route: GuardedRoute,
   wanted: Readonly<Record<string, string>>,
+  example: object | undefined,
 ): Generator<Widened> {
   if (route.scheme === 'public' || route.scheme === 'visitor') return;
   const operation = document.paths[route.path]?.[route.method.toLowerCase()] ?? {};
@@ -76,12 +78,50 @@ export function* widenedRequests(
     const query = names.map((name) => `${name}=${fitting(name, wanted)[0]}`).join('&');
     yield { query: `?${query}`, sent: sentFor(names, wanted), refused: isOwn ? names : [] };
   }
-  if (body?.properties === undefined) return;
-  const fields = new Set(Object.keys(body.properties));
-  for (const names of chunks([...namesIn(document)].filter((name) => !fields.has(name)))) {
-    const values = Object.fromEntries(names.map((name) => [name, fitting(name, wanted)[0]]));
-    yield { query: '', body: values, sent: sentFor(names, wanted), refused: isOwn ? names : [] };
+  if (route.method === 'GET' || IGNORES_BODY.has(`${route.method} ${route.path}`)) return;
+  const fields = new Set(Object.keys(body?.properties ?? {}));
+  const whole: Place = { fields, path: '', put: (values) => values };
+  for (const { fields, path, put } of [whole, ...placesIn(body, example, '')]) {
+    for (const names of chunks([...namesIn(document)].filter((name) => !fields.has(name)))) {
+      const values = Object.fromEntries(names.map((name) => [name, fitting(name, wanted)[0]]));
+      const refused = isOwn ? names.map((name) => `${path}${name}`) : [];
+      yield { query: '', body: put(values) as Record<string, unknown>, sent: sentFor(names, wanted), refused };
+    }
   }
+}
+
+/** Routes whose body is not read, for clients that send one of any kind. */
+const IGNORES_BODY: ReadonlySet<string> = new Set(['POST /v1/gateway/refund/{id}/actions']);
+
+/** An object inside the example of a body, and a way to add members to it. */
+interface Place {
+  readonly fields: ReadonlySet<string>;
+  /** The start of the names of its members in a refusal. */
+  readonly path: string;
+  readonly put: (values: object) => object;
+}
+
+/** The objects inside an example whose schema names their fields. */
+function placesIn(schema: Schema | undefined, example: unknown, path: string): Place[] {
+  if (schema === undefined || typeof example !== 'object' || example === null) return [];
+  const members = Array.isArray(example) ? Object.entries(example) : Object.entries(example as object);
+  return members.flatMap(([key, value]) => {
+    const of = Array.isArray(example) ? schema.items : propertiesOf(schema)[key];
+    const name = Array.isArray(example) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    const put = (changed: object) =>
+      Array.isArray(example) ? Object.assign([...example], { [key]: changed }) : { ...example, [key]: changed };
+    const inner = placesIn(of, value, name).map((each) => ({ ...each, put: (more: object) => put(each.put(more)) }));
+    const fields = new Set(Object.keys(propertiesOf(of)));
+    // WebAuthn defines the answers of browsers, which may have further fields.
+    const isOpen = [of, ...(of?.anyOf ?? [])].some((each) => each?.additionalProperties === true);
+    if (typeof value !== 'object' || Array.isArray(value) || fields.size === 0 || isOpen) return inner;
+    return [{ fields, path: `${name}.`, put: (more: object) => put({ ...value, ...more }) }, ...inner];
+  });
+}
+
+/** Those of an object, or of a choice of objects together. */
+function propertiesOf({ properties = {}, anyOf = [] }: Schema = {}): Readonly<Record<string, Schema>> {
+  return Object.assign({}, properties, ...anyOf.map(propertiesOf));
 }
 
 /** The ids that a parameter of this name could mean, or else that of the merchant. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
 import { vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { rotateKey } from '../../src/actions/parties/issue-key.ts';
+import { lockCooledOff } from '../../src/store/parties/destinations.ts';
 import type { Tx } from '../../src/store/plumbing/database.ts';
 import { createTestKey, freshKey } from '../gateway.ts';
 import { until } from '../until.ts';
@@ -10,6 +13,18 @@ import { DESTINATION, openPayingShop, type PayingShop, SANDBOX, USDC } from './p
 
 const THIEF = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
 const NEXT = `${SANDBOX}:0x6813Eb9362372EEF6200f3b1dbC3f819671cBA69`;
+
+const HOUR_MS = 3_600_000;
+
+/** The transaction, in which something happens elsewhere between its reads and its lock of merchants. */
+function beforeLockOfMerchants(tx: Tx, happen: () => Promise<unknown>): Tx {
+  return new Proxy(tx, {
+    apply: (target, self, args) => {
+      const run = () => Reflect.apply(target as never, self, args);
+      return /^\s*select id from merchants\b/.test(String(args[0]?.[0])) ? happen().then(run) : run();
+    },
+  });
+}
 
 describe('two changes of one row at the same time', () => {
   let paying: PayingShop;
@@ -93,6 +108,29 @@ describe('two changes of one row at the same time', () => {
     const [, changed] = (await both) as [unknown, Awaited<ReturnType<typeof put>>];
     assert.equal(changed.statusCode, 200, changed.body);
     assert.equal(changed.json().settlement?.pendingDestination ?? changed.json().pendingDestination, NEXT);
+  });
+
+  it('leave a destination as it was if the merchant or its partner is stopped while a change that cooled off is applied', async () => {
+    const { gateway, shop } = paying;
+    const id = await pending();
+    const now = new Date(gateway.world.clock.nowMs() + 2 * HOUR_MS);
+    const applied = (stop: () => Promise<unknown>) =>
+      command(gateway, async (tx) => {
+        const { rows } = await lockCooledOff(beforeLockOfMerchants(tx, stop), { now, after: undefined, limit: 10 });
+        return rows.map((row) => row.id);
+      });
+    const { id: merchantId } = shop.merchant;
+    const { id: partnerId } = shop.partner;
+    const setStatus = (status: 'active' | 'suspended') =>
+      changeMerchant(gateway, { owner: null, actor: 'test', merchantId, changes: { status } });
+    const setDisabled = (isDisabled: boolean) =>
+      changePartner(gateway, { actor: 'test', partnerId, changes: { isDisabled } });
+    assert.deepEqual(await applied(async () => {}), [id]);
+    assert.deepEqual(await applied(() => setStatus('suspended')), []);
+    await setStatus('active');
+    assert.deepEqual(await applied(() => setDisabled(true)), []);
+    await setDisabled(false);
+    assert.deepEqual(await applied(async () => {}), [id]);
   });
 
   it('leave one living successor of a key that is rotated twice without an overlap', async () => {

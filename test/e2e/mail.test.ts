@@ -25,7 +25,7 @@ import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
 import { paidPayment } from './paid-payment.ts';
 import { openPayingShop, type PayingShop, USDC } from './paying-shop.ts';
-import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, signIn } from './people-scene.ts';
+import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, ofPartner, signIn } from './people-scene.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -128,6 +128,33 @@ describe('mail', () => {
     await (await owner())('DELETE', `/v1/people/${gone.person.id}`);
     await send();
     assert.equal(server.received.length, 1);
+  });
+
+  it('carries ten links a day of one partner to one inbox, whoever is invited and removed, and whichever link replaces another', async () => {
+    const { gateway, shop } = paying;
+    const { headers } = await signIn(gateway, { belonging: ofPartner(shop.partner.id) });
+    await addPasskey(gateway, headers);
+    const call = browserOf(gateway, headers);
+    const inviting = (email: string) => call('POST', '/v1/people', { name: 'Ada', email, role: 'support' });
+    /** The mails that are out, sent or being sent when the next link replaces them. */
+    const mails = async (spelling: (round: number) => string) => {
+      let mailed = 0;
+      for (let round = 0; round < 7; round += 1) {
+        const invited = (await inviting(spelling(round))).json();
+        if (invited.link.isMailed) mailed += 1;
+        await command(gateway, (tx) => tx`update mails set is_claimed = true where status = 'pending'`);
+        const relinked = (await call('POST', `/v1/people/${invited.person.id}/link`)).json();
+        if (relinked.link.isMailed) mailed += 1;
+        await send();
+        assert.ok(relinked.link.url, 'the owner gets the link all the same');
+        await call('DELETE', `/v1/people/${invited.person.id}`);
+      }
+      return mailed;
+    };
+    assert.equal(await mails((round) => `v.ictim+${round}@shop.example`), 10);
+    assert.equal(await mails((round) => `other${round}@shop.example`), 14, 'other inboxes get theirs');
+    const atOnce = await Promise.all(Array.from({ length: 14 }, (_, index) => inviting(`b.ob+${index}@shop.example`)));
+    assert.equal(atOnce.filter((response) => response.json().link.isMailed).length, 10);
   });
 
   it('does not open a link whose recipient somebody has changed in the database', async () => {

@@ -34,6 +34,8 @@ export interface ConfirmInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
   /** `key:<id>` or `app:<id>`. */
   readonly actor: string;
+  /** See `PayerSide.judge`. */
+  readonly onUnproved: () => void;
 }
 
 export interface Confirmed {
@@ -79,7 +81,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const signature = values.at(-1) ?? '';
   const commitment = chain.payerSide.commitmentOf(item);
   const key = itemKeyOf({ network: item.network, commitment });
-  const verdict = await chain.payerSide.judge(item, signature, relayers[0]?.address);
+  const verdict = await chain.payerSide.judge(item, signature, relayers[0]?.address, input.onUnproved);
   // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {

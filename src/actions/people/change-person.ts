@@ -1,6 +1,6 @@
 import type { RefundLimit, Role } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
-import { deletePendingLinks } from '../../store/mail/mails.ts';
+import { endPendingLinks } from '../../store/mail/mails.ts';
 import {
   lockOwners,
   lockPerson,
@@ -67,7 +67,7 @@ export function removePerson(
     const person = await lockSeen(tx, input);
     if (person.role === 'owner' && !input.mayRemoveLastOwner) await keepAnOwner(tx, person);
     const sessionHashes = await removePersonRow(tx, { id: person.id, at: now });
-    await deletePendingLinks(tx, person.id);
+    await endPendingLinks(tx, person.id, now);
     const { name, email, role, belongsTo, partnerId, merchantId } = person;
     const detail = { before: { name, email, role, belongsTo, partnerId, merchantId }, after: null };
     await appendAudit(tx, {

@@ -1,10 +1,11 @@
 import { newId } from '../../domain/ids.ts';
+import { inboxOf } from '../../domain/inbox.ts';
 import { isMailable, type Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
 import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
-import { deletePendingLinks } from '../../store/mail/mails.ts';
+import { countLinkMails, endPendingLinks } from '../../store/mail/mails.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { deletePasskey, lockPasskeys } from '../../store/people/passkeys.ts';
 import { countPeople, insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
@@ -123,7 +124,7 @@ export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput)
 
 function cannotMail(): ApiError {
   const message =
-    'This person has a passkey, so a link is mailed to them alone, and no mail can be sent to them. Remove the person and invite them again, or ask the operator.';
+    'This person has a passkey, so a link is mailed to them alone, and no mail can be sent to them, or today’s mails are used up. Remove the person and invite them again, or ask the operator.';
   return new ApiError('invalid_state', message, { status: 409 });
 }
 
@@ -134,10 +135,10 @@ interface MailedLink extends LinkMail {
   readonly now: Date;
 }
 
-/** Queues the mail. Returns false if no mail can be sent to the address. */
+/** Queues the mail. Returns false if no mail can be sent to the address, or the mails of the day are used up. */
 async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promise<boolean> {
   const { kind, person, link, publicUrl, language, secrets, now } = mail;
-  if (!isMailable(person.email)) return false;
+  if (!isMailable(person.email) || (await isDayUsedUp(tx, person, now))) return false;
   return queueLink(
     tx,
     { world, secrets },
@@ -153,6 +154,25 @@ async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promi
   );
 }
 
+const DAY_MS = 86_400_000;
+/**
+ * Mails with links within a day: of one partner, and of one partner to one inbox. Without the limits an owner could invite and
+ * remove people again and again, and so send mails without end to addresses of strangers. One partner cannot use up the mails of
+ * another.
+ */
+const LINK_MAILS_PER_PARTNER = 500;
+const LINK_MAILS_PER_INBOX = 10;
+
+async function isDayUsedUp(tx: Tx, { partnerId, email }: Person, now: Date): Promise<boolean> {
+  // Only operators invite operators.
+  if (partnerId === null) return false;
+  // Concurrent requests must not exceed a limit together.
+  await lockName(tx, `mails with links of ${partnerId}`);
+  const since = new Date(now.getTime() - DAY_MS);
+  const { ofPartner, toInbox } = await countLinkMails(tx, { partnerId, inbox: inboxOf(email), since });
+  return ofPartner >= LINK_MAILS_PER_PARTNER || toInbox >= LINK_MAILS_PER_INBOX;
+}
+
 /** Creates a link for a person that the caller has found. */
 export async function makeLink(
   tx: Tx,
@@ -162,7 +182,7 @@ export async function makeLink(
   const { random } = deps.world;
   const token = tokenText(random.bytes(TOKEN_BYTES));
   const expiresAt = new Date(now.getTime() + LINK_MS);
-  await deletePendingLinks(tx, personId);
+  await endPendingLinks(tx, personId, now);
   const id = newId('lnk_', now.getTime(), random.bytes(10));
   await putLink(tx, withLinkMac(deps, { id, personId, hash: hashToken(token), createdAt: now, expiresAt }));
   return { token, expiresAt };

@@ -100,7 +100,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
     survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),
-    judge: (item, signature, sender) => judge(context, { item, commitment: commitmentOf(item), signature, sender }),
+    judge: (item, signature, sender, onUnproved) =>
+      judge(context, { item, commitment: commitmentOf(item), signature, sender, onUnproved }),
     isPaymentShown: (item, hash) => isPaymentShown(context, item, hash),
   };
 

@@ -16,21 +16,30 @@ import { digestOf } from './typed-data.ts';
 import { functionCall, uint } from './words.ts';
 
 /**
- * The outcome if the item were executed now. The payer's state is read in one round trip. Meanwhile the signature is checked
- * locally, as a key's signature needs no chain. If the account has code, the code decides about its signatures, even for a key with
- * delegated code (EIP-7702), so such an item is simulated.
+ * The outcome if the item were executed now. The signature of the account's key is checked locally, and the payer's state is then
+ * read in one round trip. If the account has code, the code decides about its signatures, even for a key with delegated code
+ * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. Such a signature costs one
+ * question among the surveys, and the calls for money stay unused unless the account has code.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
-  const { method, network } = ask.item;
+  const { method, network, payer } = ask.item;
   if (method === 'native') return { is: 'malformed_signature' };
-  const verdict = await unlessFaulty(judgeByChain(context, ask));
+  const byKey = judgeKey(context, ask);
+  if (byKey !== 'good') {
+    if (!mayBeOfCode(ask)) return { is: byKey };
+    ask.onUnproved?.();
+    if (!(await context.surveyLens.ask(hasCodeCall(payer)))) return { is: byKey };
+  }
+  const verdict = await unlessFaulty(judgeByChain(context, ask, byKey));
   // The token was fine when its option was made, so a nonsense answer of the endpoint is as likely as a broken token.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
-  return DOUBTED.has(verdict.is) ? ((await otherVerdict(context, ask)) ?? verdict) : verdict;
+  if (!DOUBTED.has(verdict.is)) return verdict;
+  ask.onUnproved?.();
+  return (await otherVerdict(context, ask, byKey)) ?? verdict;
 }
 
 /** Findings about the state of the chain. A single endpoint may refuse every payer. */
-const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
+export const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
   'used',
   'short_balance',
   'short_allowance',
@@ -38,11 +47,11 @@ const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
 ]);
 
 /** A good verdict of one of two endpoints, each asked for itself. */
-async function otherVerdict(context: EvmContext, ask: Judgement): Promise<Verdict | undefined> {
+async function otherVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict | undefined> {
   const [first, second] = context.rpc.inOrder();
   if (first === undefined || second === undefined) return undefined;
   const asked = [first, second].map((endpoint) =>
-    unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask))),
+    unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask, byKey))),
   );
   const verdicts = await gatherAnswers(context.world.timers, asked, ({ is }) => is === 'good');
   return verdicts.find(({ is }) => is === 'good');
@@ -53,20 +62,20 @@ interface Judgement {
   readonly commitment: string;
   readonly signature: string;
   readonly sender: string | undefined;
+  /** See `PayerSide.judge`. */
+  readonly onUnproved?: (() => void) | undefined;
 }
 
-async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdict> {
+type KeyVerdict = 'good' | 'malformed_signature' | 'wrong_signature';
+
+async function judgeByChain(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict> {
   const { item, commitment, signature, sender } = ask;
   const terms = context.termsOf(item.asset);
-  const asked = askChain(context, item, terms, commitment);
-  const byKey = judgeKey(item, terms, commitment, signature);
-  const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
+  const { hasCode, balance, allowance, isUsed, isObjected } = await askChain(context, item, terms, commitment);
   const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, { sender, balance });
 
   if (hasCode) {
-    // This form of EIP-3009 accepts only the signature of a key.
-    if (item.method.endsWith('-vrs')) return byKey === 'good' ? tryOut() : { is: byKey };
-    if (!isContractSignature(signature)) return { is: 'malformed_signature' };
+    if (!mayBeOfCode(ask)) return byKey === 'good' ? tryOut() : { is: byKey };
     const verdict = await tryOut();
     // Tokens and Permit2 check the nonce before the signature, so anybody could present a used nonce in the account's name.
     const isSigned = verdict.is !== 'used' || (await isSignedByCode(context, item, { terms, commitment, signature }));
@@ -114,12 +123,13 @@ function payeeOf(item: Item): string {
   return isAuthorized(item.method) ? depositAddressOf(item) : item.collector;
 }
 
-function judgeKey(
-  item: Item,
-  { token, domainSeparator }: AssetTerms,
-  commitment: string,
-  signature: string,
-): 'good' | 'malformed_signature' | 'wrong_signature' {
+/** True if an account with code could have made the signature. The older form of EIP-3009 accepts only the signature of a key. */
+function mayBeOfCode({ item, signature }: Judgement): boolean {
+  return !item.method.endsWith('-vrs') && isContractSignature(signature);
+}
+
+function judgeKey({ termsOf }: EvmContext, { item, commitment, signature }: Judgement): KeyVerdict {
+  const { token, domainSeparator } = termsOf(item.asset);
   const read = readKeySignature(signature);
   if (read === undefined || domainSeparator === undefined) return 'malformed_signature';
   const signer = recoverAddress(digestOf(item, token, domainSeparator, commitment), read);

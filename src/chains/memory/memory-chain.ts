@@ -6,6 +6,7 @@ import type { Block, ChainReader, SentTransaction } from '../chain-reader.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
+import { DOUBTED } from '../evm/judge.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import { feesOf, offerOf, priceText } from '../evm/offer.ts';
 import { raiseOffer } from '../evm/raise-fees.ts';
@@ -161,9 +162,10 @@ function createPort(core: Core): Chain {
     depositAddressOf: rules.depositAddressOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
-    judge: (item, signature) =>
+    judge: (item, signature, _sender, onUnproved) =>
       ask('judge', () => {
         const verdict = judge(ledgerNow(), core, item, signature);
+        if (isUnproved(ledgerNow(), item, signature) || DOUBTED.has(verdict.is)) onUnproved?.();
         return bothRefuse() && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
       }),
     isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
@@ -262,6 +264,12 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
     return tried.is === 'refused';
   });
   return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))], faults: [] };
+}
+
+/** True if the chain has to be asked about a signature that the account's key did not make. */
+function isUnproved(ledger: Ledger, item: Item, signature: string): boolean {
+  const mayBeOfCode = item.method !== 'native' && !item.method.endsWith('-vrs') && isContractSignature(signature);
+  return mayBeOfCode && ledger.signerOf(item, signature) !== item.payer.toLowerCase();
 }
 
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import type { FastifyRequest, RequestPayload } from 'fastify';
+import type { FastifyRequest, RequestPayload, RouteOptions } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { App } from '../deps.ts';
 import { bodyShapeProblem } from './body-shape.ts';
@@ -31,13 +31,14 @@ export function readRequests(app: App): void {
   });
 
   app.addHook('onRoute', (route) => {
-    if ([route.method].flat().every((method) => method === 'GET' || method === 'HEAD')) return;
+    if (isRead(route)) return;
     route.preParsing = [...[route.preParsing ?? []].flat(), endEmptyBody];
   });
 
   app.addHook('onRoute', (route) => {
     const isOwn = isOwnRoute(route);
-    const { body, querystring = isOwn ? NO_FIELDS : undefined } = route.schema ?? {};
+    const { querystring = isOwn ? NO_FIELDS : undefined } = route.schema ?? {};
+    const { body = isOwn && takesBody(route) ? NO_BODY : undefined } = route.schema ?? {};
     if (body !== undefined) route.schema = { ...route.schema, body: withNames(body, { isOwn, isQuery: false }) };
     if (querystring !== undefined) {
       route.schema = { ...route.schema, querystring: withNames(querystring, { isOwn, isQuery: true }) };
@@ -64,6 +65,17 @@ export function readRequests(app: App): void {
 }
 
 const NO_FIELDS = { type: 'object', properties: {} };
+
+/** The body of a route of our own that declares none: absent or empty. The description of the API does not mention it. */
+export const NO_BODY = withNames({ ...NO_FIELDS, type: ['object', 'null'] }, { isOwn: true, isQuery: false });
+
+function takesBody(route: RouteOptions): boolean {
+  return !route.config?.ignoresBody && !isRead(route);
+}
+
+function isRead({ method }: RouteOptions): boolean {
+  return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
+}
 
 /** Many clients write a repeated parameter as `status[]=a&status[]=b` or `status[0]=a`. */
 function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void): void {

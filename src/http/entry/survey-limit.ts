@@ -4,11 +4,12 @@ import { createRateLimit } from './rate-limit.ts';
 import { sharerOf } from './turns.ts';
 
 /**
- * Limits the requests that listing options sends to the RPC endpoints of networks. Anybody can list options, and the same
- * endpoints carry payments: a stranger must not use up their quota.
+ * Limits the requests to the RPC endpoints of networks that anybody can cause: by listing options, by signatures that the account's
+ * key did not make, and by payments that the chain would refuse. The same endpoints carry payments: a stranger must not use up
+ * their quota.
  */
 export interface SurveyLimit {
-  /** Throws `rate_limited` if this caller has asked about too many accounts. */
+  /** Throws `rate_limited` if this caller has caused questions about too many accounts. */
   take(request: FastifyRequest, reply: FastifyReply, accounts: number): void;
 }
 

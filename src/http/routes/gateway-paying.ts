@@ -94,6 +94,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
         results,
         buyer: walletOf(request),
         actor: callerName(request),
+        onUnproved: () => deps.surveyLimit.take(request, reply, 1),
       });
       const { failureCode: _, ...answer } = viewStatus(
         deps.config,

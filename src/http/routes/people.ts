@@ -210,7 +210,7 @@ const INVITE = {
   operationId: 'invitePerson',
   summary: 'Invite a person',
   description:
-    'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so. Otherwise give it to the person yourself. A merchant has at most 200 people, and a partner at most 1000 of its own. Needs a passkey shown within the last 5 minutes.',
+    'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so; a partner can have 500 such mails a day, and ten to one inbox. Otherwise give it to the person yourself. A merchant has at most 200 people, and a partner at most 1000 of its own. Needs a passkey shown within the last 5 minutes.',
   body: Type.Object(
     {
       name,

@@ -59,7 +59,8 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
       }
       const read = readPaymentHeader(header);
       if (!read.ok) throw wrongHeader(read.problem);
-      const acceptance = await acceptAuthorization(deps, { payment, paying: read.value });
+      const onUnproved = () => deps.surveyLimit.take(request, reply, 1);
+      const acceptance = await acceptAuthorization(deps, { payment, paying: read.value, onUnproved });
       if (acceptance.is === 'unfit') return askToPay(deps, visit, { payment, error: acceptance.reason });
       if (acceptance.is === 'unclear') return comeBack(deps, visit, payment);
       if (acceptance.is === 'settled') return answerSettled(deps, visit, acceptance.authorized);

@@ -113,17 +113,42 @@ export async function countReceipts(
 ): Promise<{ readonly toInbox: number; readonly ofMerchant: number }> {
   const rows = await db<{ toInbox: number; ofMerchant: number }[]>`
     select
-      (select count(*)::int from mails where kind = 'receipt' and created_at > ${since} and (
-        replace(split_part(split_part(lower(recipient), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(recipient), '@', 2)
-      ) = ${inbox}) as "toInbox",
+      (select count(*)::int from mails where kind = 'receipt' and created_at > ${since} and ${inboxColumn(db)} = ${inbox})
+        as "toInbox",
       (select count(*)::int from mails
         where kind = 'receipt' and created_at > ${since} and merchant_id = ${merchantId}) as "ofMerchant"`;
   return one(rows);
 }
 
-/** Deletes mails with an older link of the person. If a node is sending such a mail at this moment, its link has already ended. */
-export async function deletePendingLinks(tx: Tx, personId: string): Promise<void> {
-  await tx`delete from mails where subject = ${personId} and wrapped_link is not null`;
+/** The mails with links since then to people of a partner and of its merchants, and those of them to an inbox. */
+export async function countLinkMails(
+  db: Reader,
+  { partnerId, inbox, since }: { partnerId: string; inbox: string; since: Date },
+): Promise<{ readonly ofPartner: number; readonly toInbox: number }> {
+  const rows = await db<{ ofPartner: number; toInbox: number }[]>`
+    select count(*)::int as "ofPartner", count(*) filter (where ${inboxColumn(db)} = ${inbox})::int as "toInbox"
+    from people p join mails m on m.subject = p.id
+    where p.partner_id = ${partnerId} and (p.removed_at is null or p.removed_at > ${since})
+      and m.kind in ('invitation', 'sign_in_link') and m.created_at > ${since}`;
+  return one(rows);
+}
+
+/** See `inboxOf`. The index `mails_by_inbox` has the same expression. */
+function inboxColumn(db: Reader) {
+  return db`(
+    replace(split_part(split_part(lower(recipient), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(recipient), '@', 2)
+  )`;
+}
+
+/**
+ * Ends mails with an older link of the person. A mail that a node is sending at this moment counts as sent, with a link that has
+ * ended: if it were deleted, such mails would escape the limits.
+ */
+export async function endPendingLinks(tx: Tx, personId: string, now: Date): Promise<void> {
+  await tx`delete from mails where subject = ${personId} and wrapped_link is not null and not is_claimed`;
+  await tx`
+    update mails set status = 'sent', due_at = null, is_claimed = false, content = null, wrapped_link = null, ended_at = ${now}
+    where subject = ${personId} and wrapped_link is not null`;
 }
 
 /** A link in a pending mail. */

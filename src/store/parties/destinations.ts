@@ -2,7 +2,7 @@ import type { DestinationTerms } from '../../domain/cooling-off.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import { type Database, one, type Reader, type Tx } from '../plumbing/database.ts';
-import { isMerchantClosed } from './freezes.ts';
+import { findClosed, isMerchantClosed } from './freezes.ts';
 import type { LockedMerchant } from './merchants.ts';
 
 /** A merchant's on-chain destination for one asset. */
@@ -155,9 +155,13 @@ export async function lockCooledOff(
   const merchants = await tx<{ id: string }[]>`
     select id from merchants where id = any(${[...new Set(due.map(({ merchantId }) => merchantId))]}::text[])
     order by id for no key update skip locked`;
+  const lockedIds = merchants.map(({ id }) => id);
+  // A merchant may have been stopped before its lock.
+  const closed = await findClosed(tx, lockedIds);
+  const openIds = lockedIds.filter((merchantId) => !closed.has(merchantId));
   const locked = await tx<{ id: string }[]>`
     select id from crypto_settlements
-    where id = any(${due.map(({ id }) => id)}::text[]) and merchant_id = any(${merchants.map(({ id }) => id)}::text[])
+    where id = any(${due.map(({ id }) => id)}::text[]) and merchant_id = any(${openIds}::text[])
       and effective_at <= ${now}
     order by effective_at for update skip locked`;
   const rows = await findDestinationRows(

@@ -60,6 +60,22 @@ export function describeJudging(onScene: OnScene): void {
       );
 
       it(
+        `lets its caller refuse a signature that the key did not make, and no other (${method})`,
+        onScene(async ({ chain, payable, sign, newPayer }) => {
+          const { item, signed } = await payable(method);
+          const refuse = () => {
+            throw new RangeError('refused');
+          };
+          const good = await chain.payerSide.judge(item, signed.signature, undefined, refuse);
+          assert.equal(good.is, 'good');
+          const judged = chain.payerSide.judge(item, await sign(newPayer(), item), undefined, refuse);
+          // The older form takes the signatures of keys alone, so the chain is not asked.
+          if (method === 'eip3009-vrs') assert.deepEqual(await judged, { is: 'wrong_signature' });
+          else await assert.rejects(judged, RangeError);
+        }),
+      );
+
+      it(
         `refuses bytes that are no plain signature (${method})`,
         onScene(async ({ chain, payable }) => {
           const { item, signed } = await payable(method);

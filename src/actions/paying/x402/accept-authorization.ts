@@ -21,6 +21,13 @@ import { AGENT } from './list-requirements.ts';
 
 export type AcceptDeps = OpenDepositDeps & { readonly movePayment: PaymentMover };
 
+interface AcceptInput {
+  readonly payment: Payment;
+  readonly paying: X402Payment;
+  /** See `PayerSide.judge`. */
+  readonly onUnproved: () => void;
+}
+
 /** An accepted authorization: the payer and the deposit address. */
 export interface Authorized {
   readonly deposit: OpenedDeposit;
@@ -47,7 +54,7 @@ export type Acceptance =
  */
 export async function acceptAuthorization(
   deps: AcceptDeps,
-  { payment, paying }: { readonly payment: Payment; readonly paying: X402Payment },
+  { payment, paying, onUnproved }: AcceptInput,
 ): Promise<Acceptance> {
   const asset = `${paying.network}/erc20:${canonicalAddress(paying.network, paying.asset)}`;
   const deposit = await findOwnDeposit(deps, { paymentId: payment.id, asset });
@@ -79,7 +86,7 @@ export async function acceptAuthorization(
   const script = await deps.rehearsal.scriptOf(payment);
   await script.onConfirm?.();
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
-  const verdict = await chain.payerSide.judge(item, paying.signature, relayer);
+  const verdict = await chain.payerSide.judge(item, paying.signature, relayer, onUnproved);
   // A stranger may have submitted the authorization to the token. Then its transfer is known, and it is accepted like any other.
   const use = verdict.is === 'used' ? await useOf(deps, chain.reader, { deposit, item, commitment }) : undefined;
   if (use === 'unclear') return { is: 'unclear' };
