@@ -65,13 +65,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
     const paid = settled === undefined ? '-' : String(BigInt(settled) + BigInt(listed.fees.total.value));
     return { paid, late: [] };
   },
-  async dashboard(_, id, read) {
+  async 'data of the dashboard'(_, id, read) {
     const { lateMoney } = await read(`/v1/late-money?paymentId=${id}`);
     const { info } = await read(`/v1/payments/${id}`);
     return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
   },
   /** Opened after the end: the document has everything that the page shows. */
-  async checkout({ gateway }, id) {
+  async 'state of the checkout'({ gateway }, id) {
     const { payment, strings } = await stateIn<PaymentPage>(gateway, `/?pid=${id}`);
     for (const name of ['expiredText', 'expiredTextAlone', 'cancelledText', 'failedText', 'declinedText'] as const) {
       assert.doesNotMatch(strings[name], /charged|not been paid/, 'without evidence nothing is said to be charged');
