@@ -100,7 +100,7 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       'shows a direct payment as settled from the moment of success',
       [
         '`settlement.successful` has `amount` with its `unit`, and `txId`',
-        '`settlement` of a payment that goes to the merchant directly: its own transaction is the transfer, from success on',
+        '`settlement` is null for flows without that transfer. No flow is without it: the own transaction of a payment that goes to the merchant directly is the transfer, from success on',
       ],
     ],
   ],

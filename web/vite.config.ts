@@ -21,7 +21,7 @@ const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted|mail-form)\.tsx|fol
 
 /** Parts of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
 const REFERENCE_KEY = /\/shared\/reference-key\.ts$/;
-const FORM_PARTS = /\/(dashboard\/ui\/picture|typed-amount)\.ts$/;
+const FORM_PARTS = /\/(dashboard\/(ui\/picture|late-words)|typed-amount)\.ts$/;
 
 /** The server's own half: the checkout page with those of payment links and receipts, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
@@ -38,7 +38,7 @@ export default defineConfig(({ isSsrBuild }) => ({
   root: import.meta.dirname,
   plugins: [
     react(),
-    weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_000, styleBytes: 15_000 }),
+    weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_200, styleBytes: 15_000 }),
     weightBudget({ entry: ENTRIES.dashboard, scriptBytes: 170_000, styleBytes: 15_000, laterBytes: 60_000 }),
     weightBudget({ entry: ENTRIES.pos, scriptBytes: 90_000, styleBytes: 15_000 }),
     compressedFiles(),

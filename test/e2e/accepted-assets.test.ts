@@ -189,8 +189,12 @@ describe('accepted assets', () => {
       'merchant-id': merchant.id,
     });
     assert.equal(made.statusCode, 201, made.body);
-    for (const [way, read] of Object.entries(WAYS))
-      assert.deepEqual(await read(made.json().paymentId, shop), [USDC], way);
+    const { paymentId } = made.json();
+    for (const [way, read] of Object.entries(WAYS)) assert.deepEqual(await read(paymentId, shop), [USDC], way);
+    const shown = await browserOf(paying.gateway, headers)('GET', `/v1/payments/${paymentId}`, undefined, {
+      'merchant-id': merchant.id,
+    });
+    assert.deepEqual(shown.json().lateMoney, [], 'a cashier may read the late money of a payment');
   });
 
   it('stay as they were for payments under way, and hold for new ones', async () => {

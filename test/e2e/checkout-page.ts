@@ -6,7 +6,7 @@ import { REFUND_STRINGS } from '../../web/src/checkout/refund/refund-strings.ts'
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { en as words } from '../../web/src/dashboard/strings/en.ts';
 import type { LinkPageState } from '../../web/src/links/page-state.ts';
-import { en as posWords } from '../../web/src/pos/strings/en.ts';
+import { STRINGS as POS_STRINGS } from '../../web/src/pos/pos-words.ts';
 import type { ReceiptPageState } from '../../web/src/receipts/page-state.ts';
 import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
@@ -39,7 +39,7 @@ export function standInPage(): PageBundle {
     receipts: assets('/assets/receipts-12.css'),
     site: assets('/assets/site-5.css'),
     reference: { ...assets('/assets/reference-6.css'), scripts: ['/assets/reference-7.js'] },
-    pos: { ...assets('/assets/pos-10.css'), strings: { en: posWords }, worker: 'assets/worker-11.js' },
+    pos: { ...assets('/assets/pos-10.css'), strings: POS_STRINGS, worker: 'assets/worker-11.js' },
     dashboard: { ...assets('/assets/dashboard-8.css'), strings: { en: words } },
     files: new Map([
       ['assets/page-2.js', file('text/javascript; charset=utf-8', 'let a = 1;'.repeat(200))],

@@ -66,7 +66,7 @@ describe('the sandbox shop', () => {
     assert.match(waiting.body, /One moment/);
     assert.match(waiting.body, /http-equiv="refresh"/);
     await outer.shop.cancel(id);
-    assert.match((await thanks(`product=mug&payment_id=${id}`)).body, /Not paid/);
+    assert.match((await thanks(`product=mug&payment_id=${id}`)).body, /The payment has ended/);
     for (const query of [
       '',
       'payment_id=pay_01H0000000000000000000000A',

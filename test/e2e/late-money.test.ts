@@ -17,7 +17,7 @@ import { listEvents } from '../../src/store/events/events.ts';
 import { findLateMoney, findReturnable, postponeReturn } from '../../src/store/money/late-money.ts';
 import { findUnexpected, listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
-import { createTestKey, startTestGateway } from '../gateway.ts';
+import { createTestKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import type { Json } from './list-test.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { SceneInput, TestNode } from './relay-scene.ts';
@@ -95,10 +95,26 @@ describe('late money that a partner gives back', () => {
     });
 
   /** The lines of a payment in the export for bookkeeping. */
-  async function bookLines(paymentId: string | null): Promise<Json[]> {
+  async function withGateway<T>(work: (gateway: TestGateway) => Promise<T>): Promise<T> {
     const { databaseUrl, chains, nowMs } = scene;
     const gateway = await startTestGateway({ databaseUrl, chains, world: { clock: { nowMs } } });
     try {
+      return await work(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  }
+
+  /** Late money as the payer's page gets it. */
+  const moneyOfPayer = (paymentId: string | null): Promise<Json[]> =>
+    withGateway(async (gateway) => {
+      const { secret } = await createTestKey(gateway, 'prtn_test');
+      const headers = { 'api-key': secret, 'merchant-id': scene.merchantId };
+      return (await gateway.call({ url: `/v1/gateway/payment/${paymentId}`, headers })).json().lateMoney;
+    });
+
+  const bookLines = (paymentId: string | null): Promise<Json[]> =>
+    withGateway(async (gateway) => {
       const { secret } = await createTestKey(gateway, 'prtn_test');
       const { body } = await gateway.call({
         url: '/v1/exports/payments?content=bookkeeping&format=jsonl',
@@ -106,10 +122,7 @@ describe('late money that a partner gives back', () => {
       });
       const lines: Json[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
       return lines.filter((line) => line.paymentId === paymentId);
-    } finally {
-      await gateway.stop();
-    }
-  }
+    });
 
   for (const isHeld of [true, false]) {
     it(`is exported with its return, from ${isHeld ? 'the held amount' : 'floats'}, and the lines add up to zero`, async () => {
@@ -117,9 +130,28 @@ describe('late money that a partner gives back', () => {
       await scene.fill(node, OPERATOR_FLOAT, 10n);
       if (!isHeld) await scene.fill(node, scene.merchantId, 990n);
       const friend = scene.payers.newAccount();
+      const shownToPayer = async () =>
+        (await moneyOfPayer(paymentId)).map(({ reason, status, amount, returnTxId, message }) => [
+          `${reason} ${amount.value} ${status}`,
+          returnTxId,
+          message,
+        ]);
+      assert.deepEqual(await shownToPayer(), [
+        [
+          'late 1000 unclaimed',
+          null,
+          'The merchant was notified and can return it. Ask the merchant, and name the account that should get it.',
+        ],
+      ]);
       await request(id, friend);
+      assert.deepEqual(await shownToPayer(), [
+        ['late 1000 requested', null, 'The merchant has asked for its return. It is sent soon.'],
+      ]);
       await scene.live(node, 6);
       assert.equal((await unexpected(id)).state, 'returned');
+      const [[text, returnTxId, message] = []] = await shownToPayer();
+      assert.deepEqual([text, message], ['late 1000 returned', 'It was returned.']);
+      assert.ok(returnTxId, 'the transaction of its return is named');
       const lines = await bookLines(paymentId);
       const unitsOf = (line: Json) => Math.round(line.amount * 1e6);
       const returned = lines.filter(({ type }) => type === 'late_return');

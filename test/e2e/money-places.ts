@@ -7,10 +7,17 @@ import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import { letterOf } from '../../src/mail/letter.ts';
 import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
 import { en as checkoutWords } from '../../web/src/checkout/strings/en.ts';
+import { endingOf, isFinal } from '../../web/src/pos/ending.ts';
+import type { Ask } from '../../web/src/pos/gateway.ts';
+import { type Kept, writeKept } from '../../web/src/pos/kept.ts';
+import { createPos } from '../../web/src/pos/pos.ts';
+import { STRINGS as POS_STRINGS } from '../../web/src/pos/pos-words.ts';
 import type { ReceiptPage } from '../../web/src/receipts/page-state.ts';
 import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import { createServerClock } from '../../web/src/shared/server-clock.ts';
 import { REGISTRY } from '../registry.ts';
+import { until } from '../until.ts';
 import type { Json } from './list-test.ts';
 import type { Report, World } from './money-ways.ts';
 
@@ -68,13 +75,13 @@ export const PLACES: Readonly<Record<string, Place>> = {
     const paid = settled === undefined ? '-' : String(BigInt(settled) + BigInt(listed.fees.total.value));
     return { paid, late: [] };
   },
-  async dashboard(_, id, read) {
+  async 'data of the dashboard'(_, id, read) {
     const { lateMoney } = await read(`/v1/late-money?paymentId=${id}`);
     const { info } = await read(`/v1/payments/${id}`);
     return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
   },
   /** Opened after the end: the document has everything that the page shows. */
-  async checkout({ gateway }, id) {
+  async 'state of the checkout'({ gateway }, id) {
     const { payment, strings } = await stateIn<PaymentPage>(gateway, `/?pid=${id}`);
     for (const name of ['expiredText', 'expiredTextAlone', 'cancelledText', 'failedText', 'declinedText'] as const) {
       assert.doesNotMatch(strings[name], /charged|not been paid/, 'without evidence nothing is said to be charged');
@@ -185,7 +192,61 @@ export const PLACES: Readonly<Record<string, Place>> = {
       late: lateOf(of('payment.late_money').map(({ lateMoney }: Json) => lateMoney)),
     };
   },
+  /** A device that opens with the payment on its screen. Of a paid one it shows the price, at 10 units a cent. */
+  async 'point of sale'(world, id, read) {
+    const { amount } = await read(`/v1/payments/${id}`);
+    const pos = openPos(world, id, amount.value);
+    try {
+      await pos.start('');
+      const shown = () => pos.view().kept.recent.find((payment) => payment.id === id);
+      await until('the device has read the late money', () => shown()?.lateMoney !== undefined);
+      const { status, total, lateMoney = [] } = shown() ?? {};
+      assert.ok(status !== undefined && isFinal(status));
+      const words = POS_STRINGS.en;
+      assert.ok(words);
+      const { title, text = '', late } = endingOf({ status, lateMoney }, words, { locale: 'en', dir: 'ltr' });
+      assert.doesNotMatch(`${title} ${text}`, /not paid/i);
+      return {
+        paid: title === words.paidTitle ? `${total}0` : '-',
+        // The page rounds coin, so the units are those that it has read.
+        late: (late?.rows ?? [])
+          .map(({ label }, index) => `${reasonIn(words, label)} ${lateMoney[index]?.amount.value}`)
+          .sort(),
+      };
+    } finally {
+      pos.stop();
+    }
+  },
 };
+
+function openPos({ scene, gateway, headers }: World, id: string, amount: string) {
+  const items = new Map<string, string>();
+  const storage = {
+    getItem: (name: string) => items.get(name) ?? null,
+    setItem: (name: string, text: string) => void items.set(name, text),
+  };
+  const place = { merchantId: scene.merchantId, merchantName: 'Shop', mode: 'test' } as const;
+  const order = { key: 'key-of-the-order', place, currency: 'USD', decimals: 2, amount, tip: '0' };
+  const open = { order, payment: { id, gatewayUrl: '', expiresAtS: 0 } };
+  writeKept(storage, { open, recent: [], currency: 'USD', place } satisfies Kept);
+  const ask: Ask = async ({ path }) => {
+    const answer = await gateway.call({ url: path, headers });
+    if (answer.statusCode !== 200) return { is: 'refused', status: answer.statusCode, code: 'x', message: answer.body };
+    return { is: 'ok', body: answer.json(), etag: undefined, serverMs: undefined };
+  };
+  return createPos({
+    ask,
+    storage,
+    clock: createServerClock(0, () => 0, 0),
+    newKey: () => 'key',
+    random: () => 0.5,
+    outside: new EventTarget(),
+    onPaid: () => {},
+    firstMode: 'test',
+    currencies: [{ code: 'USD', decimals: 2, modes: ['test'] }],
+    words: { sale: 'Sale', tip: 'Tip' },
+  });
+}
 
 /** The reasons in the words of the timeline. */
 const TIMELINE: Readonly<Record<string, string>> = {

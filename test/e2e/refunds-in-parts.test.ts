@@ -20,9 +20,8 @@ import { waitOf } from '../../src/domain/refund.ts';
 import { encryptIds } from '../../src/domain/seal.ts';
 import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
-import { readExportPage } from '../../src/store/payments/payment-export.ts';
-import { ASSETS, REGISTRY } from '../registry.ts';
-import { UNFILTERED } from '../unfiltered.ts';
+import { REGISTRY } from '../registry.ts';
+import { bookkeepingOf } from './bookkeeping-lines.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -42,32 +41,6 @@ describe('refunds in parts', () => {
 
   const amounts = async (id: string) =>
     (await scene.refunds(id)).map(({ amount, fee, price, state }) => `${amount} ${fee} ${price} ${state}`);
-  /** The lines of the payment in an export for bookkeepers. */
-  const bookkeepingOf = async (id: string) => {
-    const { partnerId } = await scene.payment(id);
-    const { texts } = await readExportPage(scene.db.sql, {
-      ...UNFILTERED,
-      partnerId,
-      mode: 'test',
-      statuses: ['succeeded'],
-      named: { by: 'id', id },
-      now: new Date(),
-      content: 'bookkeeping',
-      format: 'jsonl',
-      known: ASSETS,
-      afterId: undefined,
-      limit: 50,
-    });
-    const lines = texts
-      .join('')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    for (const name of ['amount', 'fiatAmount']) {
-      assert.equal(Math.abs(Math.round(lines.reduce((sum, each) => sum + Number(each[name]) * 1e6, 0))), 0, name);
-    }
-    return lines.map(({ type, amount, fiatAmount, fiatCurrency }) => `${type} ${amount} ${fiatAmount} ${fiatCurrency}`);
-  };
   const account = (address: string) => {
     const parsed = parseAccount(`${scene.network}:${address}`);
     assert.ok(parsed.ok);
@@ -102,7 +75,7 @@ describe('refunds in parts', () => {
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 663n);
     assert.equal(await revenue(), '33');
     assert.deepEqual([(await scene.payout(id))?.state, (await scene.payout(id))?.amount], ['held', '333']);
-    assert.deepEqual(await bookkeepingOf(id), [
+    assert.deepEqual(await bookkeepingOf(scene, id), [
       'payment 0.001000 1.00 USD',
       'fee -0.000010 -0.01 USD',
       'held -0.000990 -0.99 USD',
@@ -118,7 +91,10 @@ describe('refunds in parts', () => {
     await scene.live(node);
     assert.equal(scene.control.balanceOf(shop, DOLLAR), 333n);
     assert.equal((await scene.settlement(id))?.amount, '333');
-    assert.ok((await bookkeepingOf(id)).includes('settlement -0.000333 -0.33 USD'), 'the payout has its own share');
+    assert.ok(
+      (await bookkeepingOf(scene, id)).includes('settlement -0.000333 -0.33 USD'),
+      'the payout has its own share',
+    );
     // The rest is the merchant's now, and its float pays.
     await scene.fill(node, scene.merchantId, 333n);
     await scene.request(id);
@@ -131,7 +107,10 @@ describe('refunds in parts', () => {
       { gross: 0, fee: 0, net: 0 },
       'the export for accounting gives all of it back',
     );
-    assert.ok((await bookkeepingOf(id)).includes('float 0.000333 0.33 USD'), 'the merchant’s float paid the rest');
+    assert.ok(
+      (await bookkeepingOf(scene, id)).includes('float 0.000333 0.33 USD'),
+      'the merchant’s float paid the rest',
+    );
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '0' });
     assert.deepEqual(await scene.differences(), []);
     await assert.rejects(scene.request(id), { code: 'already_refunded' });
@@ -145,7 +124,7 @@ describe('refunds in parts', () => {
     await node.turn(2);
     for (const { id, fee } of paid) {
       assert.equal(await scene.status(id), 'succeeded');
-      const lines = (await bookkeepingOf(id)).map((line) => line.split(' '));
+      const lines = (await bookkeepingOf(scene, id)).map((line) => line.split(' '));
       assert.deepEqual(
         lines.map(([type]) => type),
         ['payment', 'fee', 'settlement'],

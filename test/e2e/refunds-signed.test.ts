@@ -21,6 +21,7 @@ import { findShownRefunds } from '../../src/store/money/refunds.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import type { Payer } from '../chains/harness.ts';
 import { signerFromKey } from '../chains/signer.ts';
+import { bookkeepingOf } from './bookkeeping-lines.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -268,6 +269,12 @@ describe('a refund that the merchant signs for', () => {
       [books[`intermediate/float/${scene.merchantId}`], books['intermediate/float/operator']],
       [10n, 15n],
     );
+    assert.deepEqual((await bookkeepingOf(scene, id)).slice(3), [
+      'refund -0.001000 -1.00 USD',
+      'fee_return 0.000010 0.01 USD',
+      'float -0.000010 -0.01 USD',
+      'settlement 0.001000 1.00 USD',
+    ]);
     await assertBooked();
   });
 

@@ -754,7 +754,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is not stopped by one endpoint on another chain',
   },
   {
-    name: 'nobody is told of a missing approval of Permit2',
+    name: 'a missing approval of Permit2 has no alert',
     file: 'src/store/money/outgoing.ts',
     from: "i.refusal = 'short_allowance'",
     to: "i.refusal = 'no_allowance'",
@@ -1091,7 +1091,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'loses all of the money that paid before its sweep',
   },
   {
-    name: 'nobody is told that an address waits for a decision about its sender',
+    name: 'till explain does not name an address that waits for a decision about its sender',
     file: 'src/actions/oversight/wait-facts.ts',
     from: 'listed: await listedFacts(deps, payment.id),',
     to: 'listed: (await listedFacts(deps, payment.id)) && undefined,',

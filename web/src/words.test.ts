@@ -29,21 +29,22 @@ for (const [page, languages] of Object.entries(PAGES)) {
 }
 
 /**
- * Sentences that deny a charge without the act that charged nothing. A page knows the outcome of one act, such as a declined
- * request. It does not know all money of the payment: some can lie at a deposit address, and another request may be under way.
+ * Sentences that deny a charge without the act that charged nothing, or deny that money came. A page knows the outcome of one act,
+ * such as a declined request. It does not know all money of the payment: some can lie at a deposit address, and another request may
+ * be under way.
  */
 const DENIALS: Readonly<Record<string, RegExp>> = {
-  en: /nothing (?:was|is|has been) (?:charged|taken)(?! on this page)|still in your account/i,
-  de: /(?:wurde|(?<!auf dieser Seite )wird) nichts abgebucht|noch auf Ihrem Konto/i,
-  fr: /rien n’(?:a été|est(?: encore)?) débité(?! sur cette page)|toujours sur votre compte/i,
-  es: /(?<!en esta página )no se (?:ha cobrado|cobra) nada|sigue en tu cuenta/i,
-  pt: /nada (?:foi|é) cobrado(?! nesta página)|continua na sua conta/i,
-  ja: /請求は発生し(?:ていません|ません)|(?<!では何も)請求されていません|アカウントに残っています/,
-  ar: /يُخصم (?:أي )?شيء(?! في هذه الصفحة)|ما زال في حسابك/,
+  en: /nothing (?:was|is|has been) (?:charged|taken)(?! on this page)|still in your account|not paid/i,
+  de: /(?:wurde|(?<!auf dieser Seite )wird) nichts abgebucht|noch auf Ihrem Konto|nicht bezahlt/i,
+  fr: /rien n’(?:a été|est(?: encore)?) débité(?! sur cette page)|toujours sur votre compte|(?:non|pas été) payé/i,
+  es: /(?<!en esta página )no se (?:ha cobrado|cobra) nada|sigue en tu cuenta|no (?:se ha )?pagado/i,
+  pt: /nada (?:foi|é) cobrado(?! nesta página)|continua na sua conta|não (?:foi )?pago/i,
+  ja: /請求は発生し(?:ていません|ません)|(?<!では何も)請求されていません|アカウントに残っています|未払い|(?<!何も)支払われていません/,
+  ar: /يُخصم (?:أي )?شيء(?! في هذه الصفحة)|ما زال في حسابك|لم [يت]ُدفع(?! أي شيء| شيء)/,
 };
 
-describe('the words of payers’ pages', () => {
-  const pages: typeof PAGES = { checkout: CHECKOUT, refunds: REFUNDS, links: LINKS, receipts: RECEIPTS };
+describe('the words that tell how a payment has ended', () => {
+  const pages: typeof PAGES = { ...PAGES, checkout: CHECKOUT, refunds: REFUNDS };
   for (const [page, languages] of Object.entries(pages)) {
     it(`deny a charge of one act alone, never of the whole payment, on the page of ${page}`, () => {
       for (const [locale, strings] of Object.entries(languages)) {

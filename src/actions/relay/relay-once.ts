@@ -52,7 +52,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
   if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
-  const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
+  const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'isolated').length;
   return sendDue(deps, relayer, {
     duty,
     nextSlot: journal.nextSlot,

@@ -195,7 +195,7 @@ async function store(
     await commandOfLeader(deps, lease, async (tx, at) => {
       await shareFreezes(tx, deps);
       if (!(await takeDueItems(tx, keys))) throw new ItemsTakenError();
-      const lane = items.some(({ isIsolated }) => isIsolated) ? 'apart' : 'main';
+      const lane = items.some(({ isIsolated }) => isIsolated) ? 'isolated' : 'main';
       await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, keys, at });
     });
     return true;

@@ -4,7 +4,7 @@ import type { BroadcastOutcome } from '../sender.ts';
 import { readOutcome } from './broadcast.ts';
 
 /** Messages of known Ethereum clients. */
-const SAYINGS: readonly (readonly [client: string, message: string, outcome: BroadcastOutcome | undefined])[] = [
+const MESSAGES: readonly (readonly [client: string, message: string, outcome: BroadcastOutcome | undefined])[] = [
   ['geth', 'already known', 'known'],
   ['geth', 'nonce too low: next nonce 5, tx nonce 4', 'slot_used'],
   ['geth', 'replacement transaction underpriced', 'underpriced'],
@@ -51,7 +51,7 @@ const SAYINGS: readonly (readonly [client: string, message: string, outcome: Bro
 ];
 
 describe('the answer of a client to a broadcast', () => {
-  for (const [client, message, outcome] of SAYINGS) {
+  for (const [client, message, outcome] of MESSAGES) {
     it(`${client}: "${message}" is ${outcome ?? 'no answer'}`, () => {
       assert.equal(readOutcome({ message: message.toLowerCase() }), outcome);
     });

@@ -44,7 +44,11 @@ export function thanksPage(order: OrderState | undefined, product: Product | und
     );
   }
   if (order.isFinal) {
-    return message('Not paid', `The payment is ${order.status}, so ${goods} stays on the shelf.`, BACK_TO_SHOP);
+    return message(
+      'The payment has ended',
+      `The payment is ${order.status}, so ${goods} stays on the shelf.`,
+      BACK_TO_SHOP,
+    );
   }
   const page = message('One moment', 'The payment is not through yet. This page checks again by itself.', BACK_TO_SHOP);
   return { ...page, refreshS: REFRESH_S };

@@ -22,8 +22,11 @@ export interface OpenSend {
 
 export type SendKind = 'batch' | 'nothing';
 
-/** apart: items of accounts that have code or failed before. They are isolated and get a bounded share of all resources. */
-export type Lane = 'main' | 'apart';
+/**
+ * isolated: items of accounts that have code or failed before. They get a bounded share of all resources. The column has `apart` for
+ * it.
+ */
+export type Lane = 'main' | 'isolated';
 
 export interface NewVersion {
   readonly slot: number;
@@ -50,7 +53,7 @@ export async function listOpenSends(
   { from, to }: SlotRange,
 ): Promise<OpenSend[]> {
   const rows = await db<(OpenSendRow & Omit<OpenSend, 'slot' | 'offer'>)[]>`
-    select s.slot, s.kind, s.lane, s.created_at as "createdAt", v.hash, v.price, v.terms, v.created_at as "signedAt"
+    select s.slot, s.kind, case s.lane when 'apart' then 'isolated' else 'main' end as lane, s.created_at as "createdAt", v.hash, v.price, v.terms, v.created_at as "signedAt"
     from relay_sends s, lateral (
       select hash, price, coalesce(terms, jsonb_build_object('tip', tip::text)) as terms, created_at from relay_versions v
       where v.network = s.network and v.signer = s.signer and v.slot = s.slot
@@ -102,7 +105,7 @@ export async function insertSend(
 ): Promise<void> {
   await tx`
     insert into relay_sends (network, signer, slot, kind, lane, fencing, created_at, state)
-    values (${network}, ${signer}, ${send.slot}, ${send.kind}, ${send.lane ?? 'main'}, ${send.fencing}, ${send.at}, 'open')`;
+    values (${network}, ${signer}, ${send.slot}, ${send.kind}, ${send.lane === 'isolated' ? 'apart' : 'main'}, ${send.fencing}, ${send.at}, 'open')`;
   await insertVersion(tx, { network, signer }, send, send.at);
   if (send.keys.length === 0) return;
   await tx`

@@ -27,7 +27,8 @@ export interface Adopted {
     readonly asset: string;
     readonly units: string;
   }[];
-  readonly told: readonly {
+  /** Unexpected money that was already reported to the partner. */
+  readonly reported: readonly {
     readonly stray: string;
     readonly network: string;
     readonly asset: string;
@@ -38,8 +39,9 @@ export interface Adopted {
 }
 
 /** Stores the part of `adopted` that is not turned into spends and lots yet. */
-export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): Promise<void> {
-  await tx`update positions set adopted = ${tx.json(adopted as never)} where payment_id = ${paymentId}`;
+export async function putAdopted(tx: Tx, paymentId: string, { reported, ...rest }: Adopted): Promise<void> {
+  const json: JsonAdopted = { ...rest, told: reported };
+  await tx`update positions set adopted = ${tx.json(json as never)} where payment_id = ${paymentId}`;
 }
 
 /** Marks the positions of these payments: the next round computes their money again. The caller may have locked the payments. */
@@ -83,7 +85,7 @@ export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPos
   const { ending, booked, adopted, ...rest } = row;
   return {
     ...rest,
-    adopted: adopted ?? undefined,
+    adopted: adopted === null ? undefined : readAdopted(adopted),
     ending: ending === null ? undefined : { is: 'paid', ...ending, amount: BigInt(ending.amount) },
     booked: booked.map(({ lines, ...about }) => ({
       ...about,
@@ -97,7 +99,14 @@ interface StoredRow {
   readonly isOutdated: boolean;
   readonly ending: JsonEnding | null;
   readonly booked: readonly JsonPosting[];
-  readonly adopted: Adopted | null;
+  readonly adopted: JsonAdopted | null;
+}
+
+/** The migration that made the rows has chosen the name `told`. */
+type JsonAdopted = Omit<Adopted, 'reported'> & { readonly told: Adopted['reported'] };
+
+function readAdopted({ told, ...rest }: JsonAdopted): Adopted {
+  return { ...rest, reported: told };
 }
 
 interface JsonEnding {

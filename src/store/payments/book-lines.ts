@@ -27,7 +27,10 @@ export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment)
     ) b`;
 }
 
-/** The items, payouts, refunds and returns of a payment, to which its book entries refer. The paying item comes first. */
+/**
+ * The items, payouts, refunds and returns of a payment, to which its book entries refer. The paying item comes first. The fee that a
+ * merchant gets back after a refund has a reference of its own, and its lines are part of that refund.
+ */
 function documents(db: Reader): Fragment {
   return db`
     select i.commitment as reference, case when ${isPaying(db)} then 0 else 1 end as number,
@@ -36,9 +39,9 @@ function documents(db: Reader): Fragment {
     union all
     select o.id, 2, 'payout', null, null from outgoing o where o.payment_id = p.id and o.purpose = 'payout'
     union all
-    select r.id, 2 + r.number, 'refund', split_part(r.asset, '/', 1) || ':' || r.recipient,
+    select own.reference, 2 + r.number, 'refund', split_part(r.asset, '/', 1) || ':' || r.recipient,
       coalesce(r.price_value, p.amount_value) / r.amount
-    from refunds r where r.payment_id = p.id
+    from refunds r cross join lateral (values (r.id), (r.id || '/fee')) as own(reference) where r.payment_id = p.id
     union all
     select t.id, 20 + row_number() over (order by t.seen_at, t.id), 'return', t.network || ':' || coalesce(g.recipient, t.recipient), null
     from strays t left join outgoing g on g.id = t.id where t.payment_id = p.id`;

@@ -1,3 +1,4 @@
+import type { LateMoney } from '../shared/late-money.ts';
 import type { Mode } from './gateway.ts';
 
 /** The part of the state that survives a reload and a loss of power. */
@@ -53,6 +54,8 @@ export interface RecentPayment {
   readonly total: string;
   /** The last status that this device received from the gateway. */
   readonly status: PaymentStatus;
+  /** Money that arrived and did not count for the payment, as far as this device knows. */
+  readonly lateMoney?: readonly LateMoney[] | undefined;
   /** Milliseconds since the epoch, by the gateway's clock. */
   readonly atMs: number;
 }
@@ -83,11 +86,12 @@ export function writeKept(storage: Storage, kept: Kept): boolean {
   }
 }
 
-/** A payment is listed once, with its last status. */
+/** A payment is listed once, with its last status and the late money of its last answer. */
 export function withRecent(recent: readonly RecentPayment[], payment: RecentPayment): readonly RecentPayment[] {
   const earlier = recent.find(({ id }) => id === payment.id);
   const others = recent.filter(({ id }) => id !== payment.id);
-  return [{ ...payment, atMs: earlier?.atMs ?? payment.atMs }, ...others].slice(0, MAX_RECENT);
+  const known = { lateMoney: payment.lateMoney ?? earlier?.lateMoney, atMs: earlier?.atMs ?? payment.atMs };
+  return [{ ...payment, ...known }, ...others].slice(0, MAX_RECENT);
 }
 
 export function totalOf({ amount, tip }: Pick<Order, 'amount' | 'tip'>): string {

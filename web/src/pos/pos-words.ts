@@ -1,3 +1,5 @@
+import { STRINGS as CHECKOUT_STRINGS } from '../checkout/locale.ts';
+import type { Strings as CheckoutStrings } from '../checkout/strings/en.ts';
 import { ar } from './strings/ar.ts';
 import { de } from './strings/de.ts';
 import { en, type Strings } from './strings/en.ts';
@@ -6,5 +8,24 @@ import { fr } from './strings/fr.ts';
 import { ja } from './strings/ja.ts';
 import { pt } from './strings/pt.ts';
 
+/** The texts of late money that the point of sale shares with the checkout. */
+const SHARED = [
+  'lateMoney',
+  'lateReturned',
+  'late',
+  'overpaid',
+  'underpaid',
+  'paid_twice',
+  'wrong_token',
+  'wrong_network',
+] as const satisfies readonly (keyof CheckoutStrings)[];
+
+export type PosWords = Strings & Pick<CheckoutStrings, (typeof SHARED)[number]>;
+
 /** For the server. The browser gets only the texts of its language, in the document. */
-export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };
+export const STRINGS: Readonly<Record<string, PosWords>> = Object.fromEntries(
+  Object.entries({ en, de, fr, es, pt, ja, ar }).map(([locale, own]) => {
+    const shared = SHARED.map((key) => [key, CHECKOUT_STRINGS[locale]?.[key]]);
+    return [locale, { ...own, ...Object.fromEntries(shared) }];
+  }),
+);

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import { createServerClock } from '../shared/server-clock.ts';
+import { endingOf, type FinalStatus } from './ending.ts';
 import type { Answer, Request } from './gateway.ts';
 import { percentOf, type Storage, TIPS, tipOf, totalOf } from './kept.ts';
 import { createPos } from './pos.ts';
+import { type PosWords, STRINGS } from './pos-words.ts';
 
 const OK = (body: object, etag?: string): Answer => ({ is: 'ok', body, etag, serverMs: 1_000_000 });
 const REFUSED = (status: number): Answer => ({ is: 'refused', status, code: 'x', message: 'No.' });
@@ -70,6 +72,8 @@ function newDevice(
 const isBranding = ({ path }: Request) => path === '/v1/merchants/mrch_1/branding';
 const isCreate = ({ path }: Request) => path === '/v1/payments';
 const isStatus = ({ path }: Request) => path.startsWith('/v1/payments/pay_1/status');
+
+const isDetails = ({ path }: Request) => path === '/v1/payments/pay_1';
 
 describe('the point of sale', () => {
   it('has the look of its merchant, also after a restart without a connection', async () => {
@@ -240,6 +244,56 @@ describe('the point of sale', () => {
     await device.pos.cancel();
     await device.until(() => device.pos.view().status === 'succeeded');
     device.pos.stop();
+  });
+
+  it('shows the late money of a payment that has ended, also after a restart, and goes on asking for it', async () => {
+    const storage = newStorage();
+    const display = { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6 };
+    const amount = { unit: 'caip19/eip155:8453/erc20:0x1', value: '12000000', display };
+    const money = { id: 'stry_1', reason: 'underpaid', status: 'unclaimed', amount, sender: null };
+    let late: object[] = [];
+    const answer = (request: Request) => {
+      if (isCreate(request)) return CREATED;
+      if (isDetails(request)) return OK({ lateMoney: late });
+      return isStatus(request) ? status('expired') : SESSION;
+    };
+    const words = STRINGS.en as PosWords;
+    const shownBy = ({ pos }: ReturnType<typeof newDevice>) => {
+      const [payment] = pos.view().kept.recent;
+      const { lateMoney, status: ended } = payment ?? {};
+      return endingOf({ status: ended as FinalStatus, lateMoney }, words, { locale: 'en', dir: 'ltr' });
+    };
+    const first = newDevice(storage, answer);
+    await first.pos.start('');
+    first.pos.charge('3000', '0');
+    await first.until(() => first.requests.some(isDetails));
+    assert.deepEqual([shownBy(first).late, shownBy(first).mayChargeAgain], [null, true]);
+    late = [money];
+    await first.until(() => shownBy(first).late !== null);
+    assert.deepEqual(shownBy(first), {
+      title: 'Expired',
+      text: 'The time to pay is over.',
+      late: {
+        title: words.lateMoney,
+        rows: [{ label: words.underpaid, value: '12.00 USDC' }],
+        text: words.lateText,
+      },
+      mayChargeAgain: false,
+    });
+    first.pos.stop();
+
+    const second = newDevice(storage, (request) => (isDetails(request) ? LOST : answer(request)));
+    await second.pos.start('');
+    await second.until(() => second.requests.some(isDetails));
+    assert.equal(shownBy(second).late?.rows.length, 1);
+    second.pos.stop();
+
+    late = [{ ...money, status: 'returned' }];
+    const third = newDevice(storage, answer);
+    await third.pos.start('');
+    await third.until(() => shownBy(third).late?.text === words.lateReturned);
+    assert.equal(shownBy(third).mayChargeAgain, true);
+    third.pos.stop();
   });
 
   it('sends nothing when the browser stores nothing', async () => {

@@ -1,8 +1,10 @@
 import type { PayableCurrency } from '../../../src/domain/currency.ts';
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { currenciesOf } from '../shared/currencies.ts';
+import type { LateMoney } from '../shared/late-money.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import { untilOffline } from '../shared/until-offline.ts';
+import { isFinal } from './ending.ts';
 import type { Answer, Ask, Mode } from './gateway.ts';
 import {
   type Brand,
@@ -62,7 +64,10 @@ export type Pos = ReturnType<typeof createPos>;
 const HOLD_MS = 20_000;
 /** The least time between two requests while the status does not change, even if the gateway does not hold them. */
 const MIN_INTERVAL_MS = 1_000;
-const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed', 'expired', 'cancelled']);
+/** Late money is asked for at growing intervals, for about an hour, while the ended payment is on the screen. */
+const FIRST_LATE_MS = 3_000;
+const LONGEST_LATE_MS = 60_000;
+const MAX_LATE_CHECKS = 64;
 const MODES: readonly Mode[] = ['test', 'live'];
 
 /**
@@ -225,7 +230,7 @@ export function createPos(deps: PosDeps) {
         const { status } = answer.body as { status: PaymentStatus };
         const isNews = status !== view.status;
         note(order, payment.id, status);
-        if (FINAL.has(status)) return;
+        if (isFinal(status)) return followLateMoney({ order, payment }, status, signal);
         // A gateway without a free slot for long polls answers at once, without a change.
         if (!isNews) await pause(MIN_INTERVAL_MS, signal, outside);
         continue;
@@ -237,10 +242,35 @@ export function createPos(deps: PosDeps) {
     }
   }
 
-  function note(order: Order, id: string, status: PaymentStatus): void {
+  /**
+   * Money of an unpaid payment can lie at its deposit address, and the gateway reports it only once it is deep enough in the chain.
+   * So the first answer after the end is not the last word.
+   */
+  async function followLateMoney(
+    { order, payment }: Required<OpenOrder>,
+    status: PaymentStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (payment === null) return;
+    const { merchantId, mode } = order.place;
+    const path = `/v1/payments/${payment.id}`;
+    for (let check = 0; check < MAX_LATE_CHECKS && !signal.aborted && isOf(order); check += 1) {
+      const answer = await deps.ask({ method: 'GET', path, mode, merchantId }, signal);
+      if (signal.aborted || !isOf(order)) return;
+      if (answer.is === 'refused') {
+        if (answer.status === 401) set({ session: 'out', person: null });
+        return;
+      }
+      if (answer.is === 'ok') note(order, payment.id, status, lateMoneyIn(answer.body));
+      const base = Math.min(LONGEST_LATE_MS, FIRST_LATE_MS * 1.5 ** check);
+      await pause(base * (0.75 + random() / 2), signal, outside);
+    }
+  }
+
+  function note(order: Order, id: string, status: PaymentStatus, lateMoney?: readonly LateMoney[]): void {
     const isNewlyPaid = status === 'succeeded' && view.status !== 'succeeded';
     const { currency, decimals } = order;
-    const payment = { id, currency, decimals, total: totalOf(order), status, atMs: deps.clock.nowMs() };
+    const payment = { id, currency, decimals, total: totalOf(order), status, lateMoney, atMs: deps.clock.nowMs() };
     set({ status, isCancelling: false });
     keep({ recent: withRecent(view.kept.recent, payment) });
     if (isNewlyPaid) deps.onPaid();
@@ -336,6 +366,12 @@ function withCurrency(kept: Kept, currencies: readonly PayableCurrency[]): Kept 
   const payable = currenciesOf(currencies, kept.place?.mode);
   if (payable.some(({ code }) => code === kept.currency)) return kept;
   return { ...kept, currency: payable[0]?.code ?? kept.currency };
+}
+
+/** The device keeps no more of it than it shows. */
+function lateMoneyIn(body: unknown): readonly LateMoney[] {
+  const { lateMoney = [] } = body as { lateMoney?: readonly LateMoney[] };
+  return lateMoney.map(({ reason, status, amount }) => ({ reason, status, amount }));
 }
 
 interface CurrentSession {

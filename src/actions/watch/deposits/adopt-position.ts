@@ -17,7 +17,7 @@ interface Adopting {
  * Returns the lots that were already reported to the partner, which keep their earlier names.
  */
 export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopting): Promise<ReadonlySet<string>> {
-  if (adopted.spends.length === 0 && adopted.told.length === 0) return new Set(adopted.named);
+  if (adopted.spends.length === 0 && adopted.reported.length === 0) return new Set(adopted.named);
   const before = await findSpendsOf(tx, [paymentId]);
   const spends: Spend[] = [];
   // An order whose lots are not known yet waits for them.
@@ -29,7 +29,7 @@ export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopti
   }
   await insertSpends(tx, spends);
   const named = [...(adopted.named ?? []), ...(await nameLots(tx, { adopted, lots }))];
-  await putAdopted(tx, paymentId, { spends: waiting, told: [], named });
+  await putAdopted(tx, paymentId, { spends: waiting, reported: [], named });
   return new Set(named);
 }
 
@@ -64,7 +64,7 @@ function partsOf(
 async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
   const queue = lots.filter(({ reason }) => reason !== null);
   const named: string[] = [];
-  for (const { stray, network, asset, units } of adopted.told) {
+  for (const { stray, network, asset, units } of adopted.reported) {
     let left = BigInt(units);
     const own: Lot[] = [];
     while (left > 0n) {

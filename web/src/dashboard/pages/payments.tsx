@@ -8,6 +8,7 @@ import type { ListedPayment } from '../api-types.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
 import { type Filters, isShortSearch, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
+import { lateMark } from '../late-words.ts';
 import { paymentsQuery, paymentTotalsQuery, useAssets, useMerchants } from '../queries.ts';
 import { STATUSES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
@@ -167,7 +168,9 @@ interface RowProps {
 
 /** Memoized, because the page is rendered again with each letter of a search. */
 const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: RowProps) {
+  const words = useWords();
   const style = usePageState();
+  const late = lateMark(row.lateMoney, words, style);
   const amount = row.fiatAmount ?? row.tokenAmount;
   return (
     <tr
@@ -179,6 +182,11 @@ const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: Row
         <a href={`/dashboard/payments/${row.merchant.id}/${row.paymentId}`}>
           {amount === undefined ? '—' : formatAmount(amount, style)}
         </a>
+        {late !== null && (
+          <span className="late-mark" title={late.title}>
+            {late.text}
+          </span>
+        )}
       </td>
       <td className="col-status">
         <StatusBadge status={row.status} refund={row.refund} refunds={row.refunds} amount={amount} />

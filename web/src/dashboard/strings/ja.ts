@@ -69,7 +69,7 @@ export const ja: Strings = {
   noMatches: '条件に合う支払いはありません。',
   matches: '{count} 件の支払い',
   following: 'ライブ',
-  statusRequiresAction: '未払い',
+  statusRequiresAction: '支払い待ち',
   statusProcessing: '処理中',
   statusSucceeded: '成功',
   statusFailed: '失敗',

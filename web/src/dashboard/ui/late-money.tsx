@@ -5,29 +5,13 @@ import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import type { LateMoney, Payment } from '../api-types.ts';
+import { LATE_WORDS, REASON_WORDS } from '../late-words.ts';
 import { useMay } from '../queries.ts';
-import type { Strings } from '../strings/en.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 import { AccountField, accountIn } from './account-field.tsx';
 import { Form } from './form.tsx';
 import { Dialog, FormEnd, problemOf, Time, waitText } from './parts.tsx';
 import { useChange } from './use-change.ts';
-
-export const LATE_WORDS = {
-  unclaimed: ['lateUnclaimed', 'badge-requires_action'],
-  requested: ['refundRequested', 'badge-processing'],
-  returning: ['refundSending', 'badge-processing'],
-  returned: ['lateReturned', 'badge-refund'],
-} as const satisfies Record<LateMoney['status'], readonly [keyof Strings, string]>;
-
-const REASON_WORDS = {
-  late: 'reasonLate',
-  overpaid: 'reasonOverpaid',
-  underpaid: 'reasonUnderpaid',
-  paid_twice: 'reasonPaidTwice',
-  wrong_token: 'reasonWrongToken',
-  wrong_network: 'reasonWrongNetwork',
-} as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
 /** A payment's late money, and buttons to return it. Renders nothing if there is none. */
 export function LateMoneyList({ payment }: { readonly payment: Payment }) {

@@ -4,9 +4,9 @@ import { qrShape } from '../../shared/qr.ts';
 import type { ServerClock } from '../../shared/server-clock.ts';
 import { fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
-import { type OpenOrder, type PaymentStatus, totalOf } from '../kept.ts';
+import { endingOf, type FinalStatus, isFinal, type LateLines } from '../ending.ts';
+import { type OpenOrder, totalOf } from '../kept.ts';
 import type { Pos, PosView } from '../pos.ts';
-import type { Strings } from '../strings/en.ts';
 import { useMoney, usePageState, useWords } from './words.ts';
 
 interface TakingProps {
@@ -16,21 +16,12 @@ interface TakingProps {
   readonly clock: ServerClock;
 }
 
-const ENDINGS = {
-  succeeded: ['paidTitle', undefined],
-  expired: ['expiredTitle', 'expiredText'],
-  cancelled: ['cancelledTitle', 'cancelledText'],
-  failed: ['failedTitle', 'failedText'],
-} as const satisfies Partial<Record<PaymentStatus, readonly [keyof Strings, keyof Strings | undefined]>>;
-
 export function Taking(props: TakingProps) {
   const { view, open } = props;
   const money = useMoney();
   const { status } = view;
   const amount = money(totalOf(open.order), open.order.currency, open.order.decimals);
-  if (status !== null && status in ENDINGS) {
-    return <Ended {...props} amount={amount} status={status as keyof typeof ENDINGS} />;
-  }
+  if (status !== null && isFinal(status)) return <Ended {...props} amount={amount} status={status} />;
   return <Waiting {...props} amount={amount} />;
 }
 
@@ -109,12 +100,14 @@ function Countdown({ expiresAtS, clock }: { readonly expiresAtS: number; readonl
 
 interface EndedProps extends TakingProps {
   readonly amount: string;
-  readonly status: keyof typeof ENDINGS;
+  readonly status: FinalStatus;
 }
 
-function Ended({ pos, open, amount, status }: EndedProps): ReactNode {
+function Ended({ pos, view, open, amount, status }: EndedProps): ReactNode {
   const words = useWords();
-  const [title, text] = ENDINGS[status];
+  const style = usePageState();
+  const lateMoney = view.kept.recent.find(({ id }) => id === open.payment?.id)?.lateMoney;
+  const { title, text, late, mayChargeAgain } = endingOf({ status, lateMoney }, words, style);
   const isPaid = status === 'succeeded';
   const again = () => {
     pos.done();
@@ -126,13 +119,14 @@ function Ended({ pos, open, amount, status }: EndedProps): ReactNode {
         {isPaid ? <CheckGlyph /> : <CrossGlyph />}
       </div>
       <div role="status" className="taking-text">
-        <h2 id="taking-title">{words[title]}</h2>
-        {text !== undefined && <p>{words[text]}</p>}
+        <h2 id="taking-title">{title}</h2>
+        {text !== undefined && <p>{text}</p>}
       </div>
       <p className="taking-amount">
         <bdi>{amount}</bdi>
       </p>
-      {!isPaid && (
+      {late !== null && <Late {...late} />}
+      {mayChargeAgain && (
         <button type="button" className="quiet wide" onClick={again}>
           {words.again}
         </button>
@@ -141,5 +135,25 @@ function Ended({ pos, open, amount, status }: EndedProps): ReactNode {
         {words.newPayment}
       </button>
     </section>
+  );
+}
+
+/** Money that arrived and did not count for the payment. */
+function Late({ title, rows, text }: LateLines) {
+  return (
+    <div className="late" role="status">
+      <dl aria-label={title}>
+        {rows.map(({ label, value }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines are in the order of their arrival
+          <div key={index}>
+            <dt>{label}</dt>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p>{text}</p>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import type { PosState } from '../page-state.ts';
-import type { Strings } from '../strings/en.ts';
+import type { PosWords } from '../pos-words.ts';
 
 export const StateContext = createContext<PosState | undefined>(undefined);
 
@@ -11,7 +11,7 @@ export function usePageState(): PosState {
   return state;
 }
 
-export function useWords(): Strings {
+export function useWords(): PosWords {
   return usePageState().strings;
 }
 
