@@ -464,6 +464,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is unexpected money if one commitment was collected twice',
   },
   {
+    name: 'the event of a payment is decided after its item has ended',
+    file: 'src/actions/watch/settle-paid.ts',
+    from: 'decided: { network, ...decisionOf(event) },',
+    to: '',
+    test: 'test/e2e/held-lots.test.ts',
+    title: 'stay when another network computes the position after the node has died',
+  },
+  {
     name: 'money after the end of a payment is not named',
     file: 'src/actions/watch/deposits/settle-position.ts',
     from: 'named?.has(lot.id) !== true',
