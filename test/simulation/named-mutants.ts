@@ -472,6 +472,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'stay when another network computes the position after the node has died',
   },
   {
+    name: 'late money outlives its event',
+    file: 'src/actions/books/record.ts',
+    from: 'await deleteLostLateMoney(tx, items);',
+    to: 'void deleteLostLateMoney;',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'goes with a deep reorganisation that removes it for good',
+  },
+  {
+    name: 'late money whose return is requested is named again',
+    file: 'src/actions/outgoing/return/record-late-money.ts',
+    from: 'if (await moveLateMoney(tx, item, unexpected)) return;',
+    to: 'void moveLateMoney;',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'is named once when a deep reorganisation has it mined by another transaction: held, requested',
+  },
+  {
     name: 'money after the end of a payment is not named',
     file: 'src/actions/watch/deposits/settle-position.ts',
     from: 'named?.has(lot.id) !== true',
