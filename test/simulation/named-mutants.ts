@@ -488,6 +488,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'is named once when a deep reorganisation has it mined by another transaction: held, requested',
   },
   {
+    name: 'a deposit is judged at its deadline by the depth of the network',
+    file: 'src/actions/watch/deposits/fate-of-deposit.ts',
+    from: 'if (tag === undefined && depth <= (chain.network.finality?.depth ?? 1)) {',
+    to: 'if (tag === undefined || depth > 0) {',
+    test: 'test/e2e/deposits.test.ts',
+    title: 'waits for the depth of its amount after the deadline, too',
+  },
+  {
     name: 'money after the end of a payment is not named',
     file: 'src/actions/watch/deposits/settle-position.ts',
     from: 'named?.has(lot.id) !== true',

@@ -56,7 +56,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const applied = await decidePaid(deps, watcher, proved);
   decided.push(...applied.filter(({ isDecided }) => !isDecided));
   decided.push(...(await decideRefused(deps, watcher, proved)));
-  await settleSwept(deps, watcher, view, proved);
+  await settleSwept(deps, watcher, proved);
   if (decided.length > 0) {
     // After a crash before this line everything is repeated. A second application is refused.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));

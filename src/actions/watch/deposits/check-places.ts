@@ -18,7 +18,7 @@ import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { allIsolated } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, provedKey, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
 import { noticeDeposit } from './notice-deposit.ts';
 import { dustLimitsOf } from './read-position.ts';
@@ -103,6 +103,7 @@ export async function checkPlace(
       'a forged transfer: the endpoints do not show it',
     );
   }
+  if (found.isWhole) memory.provedTimes.set(provedKey(place), found.block.timestampS);
   deps.world.crashPoint?.('deposit.recorded');
   return found.isWhole;
 }

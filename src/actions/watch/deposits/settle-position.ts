@@ -26,7 +26,7 @@ import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, provedKey, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
@@ -35,17 +35,20 @@ import { recordUnexpected } from './record-unexpected.ts';
 import { ownReleases } from './released-places.ts';
 import { settleDirect } from './settle-direct.ts';
 
+/** The times up to which the money at deposit addresses is proved, by `provedKey`. */
+type ProvedTimes = ReadonlyMap<string, number>;
+
 export interface PositionDeps extends RegistryDeps, RowKeyDeps {
   readonly settings: WatchDeps['settings'];
 }
 
 /** Recomputes the money of payments whose facts have changed. */
-export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
-  const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
+export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promise<void> {
+  const { provedTimes } = watcher.memory;
   await eachIsolated(
     await listOutdatedPositions(deps.db.sql, mostPerRound(deps)),
     async (paymentId) => {
-      await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));
+      await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, provedTimes }, at));
       deps.world.crashPoint?.('deposit.paid');
     },
     (paymentId, err) => {
@@ -59,17 +62,12 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
  * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it
  * cannot be computed it stays outdated, and the transaction continues with the other payments and the cursor.
  */
-export async function settleOrLeaveOutdated(
-  tx: Tx,
-  deps: WatchDeps,
-  ask: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
-  at: Date,
-): Promise<void> {
+export async function settleOrLeaveOutdated(tx: Tx, deps: WatchDeps, paymentId: string, at: Date): Promise<void> {
   try {
-    await savepoint(tx, (inner) => settlePosition(inner, deps, ask, at));
+    await savepoint(tx, (inner) => settlePosition(inner, deps, { paymentId, provedTimes: new Map() }, at));
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ payment: ask.paymentId, err: error }, 'the money of a payment cannot be computed');
+    deps.log.error({ payment: paymentId, err: error }, 'the money of a payment cannot be computed');
   }
 }
 
@@ -81,14 +79,14 @@ export async function settleOrLeaveOutdated(
 async function settlePosition(
   tx: Tx,
   deps: PositionDeps,
-  { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  { paymentId, provedTimes }: { readonly paymentId: string; readonly provedTimes: ProvedTimes },
   at: Date,
 ): Promise<void> {
   const [locked] = await lockPayments(tx, [paymentId]);
   const stored = await lockPosition(tx, paymentId);
   if (locked === undefined || stored === undefined) return;
   const known = await readPosition(tx, deps.registry, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
-  const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, finalTimes }, at);
+  const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, provedTimes }, at);
   const lots = await withoutUnread(tx, paymentId, position(known.terms, known.facts, ending));
   const kept = lots.filter((lot) => lot.address !== null || lot.isHeld || lot.reason !== null);
   await putLots(tx, { paymentId, merchantId: payment.merchantId }, kept, at);
@@ -132,16 +130,15 @@ async function endingOf(
     readonly payment: Payment;
     readonly stored: StoredPosition;
     readonly known: PositionFacts;
-    readonly finalTimes: ReadonlyMap<string, number>;
+    readonly provedTimes: ProvedTimes;
   },
   at: Date,
 ): Promise<Judged> {
-  const { payment, stored, known, finalTimes } = ask;
+  const { payment, stored, known, provedTimes } = ask;
   if (stored.ending !== undefined) return { payment, ending: stored.ending };
-  const ways = known.terms.ways.filter(({ kind }) => kind === 'deposit');
   if (!isFinal(payment.status)) {
-    const judged = judge({ ...known.terms, ways }, known.facts, finalTimes);
-    if (judged?.is !== 'paid') return { payment, ending: undefined };
+    const judged = judgeDeposits(known, provedTimes);
+    if (judged === undefined) return { payment, ending: undefined };
     const paid = await payByDeposit(tx, { payment, ending: judged, known }, at);
     if (paid !== undefined) await putEnding(tx, payment.id, judged);
     return { payment: paid ?? payment, ending: paid && judged };
@@ -153,6 +150,22 @@ async function endingOf(
   const ending = await endingOfItem(tx, payment, known);
   if (ending !== undefined) await putEnding(tx, payment.id, ending);
   return { payment, ending };
+}
+
+/**
+ * The ending by the money at deposit addresses. Less than the requested amount is tolerated only at an address whose money is
+ * proved beyond its deadline: later money would come too late.
+ */
+function judgeDeposits({ terms, facts }: PositionFacts, provedTimes: ProvedTimes): PaidEnding | undefined {
+  const ways = terms.ways.filter(({ kind }) => kind === 'deposit');
+  const filled = judge({ ...terms, ways }, facts, new Map());
+  if (filled?.is === 'paid') return filled;
+  for (const way of ways) {
+    const provedS = provedTimes.get(provedKey(way));
+    const tolerated = provedS && judge({ ...terms, ways: [way] }, facts, new Map([[way.network, provedS]]));
+    if (tolerated && tolerated.is === 'paid') return tolerated;
+  }
+  return undefined;
 }
 
 /** The ending of a payment that had succeeded before its money was computed for the first time. */
