@@ -9,6 +9,7 @@ import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listPlacesToCheckOf } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
+import { residualName } from '../../../store/chain/movements.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
   listOutdatedPositions,
@@ -16,6 +17,7 @@ import {
   postponePosition,
   putEnding,
   putPosition,
+  renameEnding,
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
@@ -135,7 +137,12 @@ async function endingOf(
   at: Date,
 ): Promise<Judged> {
   const { payment, stored, known, provedTimes } = ask;
-  if (stored.ending !== undefined) return { payment, ending: stored.ending };
+  if (stored.ending !== undefined) {
+    const { ending } = stored;
+    const renamed = withoutLostResiduals(ending, known);
+    if (renamed !== undefined) await renameEnding(tx, payment.id, renamed);
+    return { payment, ending: renamed ?? ending };
+  }
   if (!isFinal(payment.status)) {
     const judged = judgeDeposits(known, provedTimes);
     if (judged === undefined) return { payment, ending: undefined };
@@ -166,6 +173,22 @@ function judgeDeposits({ terms, facts }: PositionFacts, provedTimes: ProvedTimes
     if (tolerated && tolerated.is === 'paid') return tolerated;
   }
   return undefined;
+}
+
+/**
+ * The same ending by other lots, if it names money without a log whose logs have appeared since. The lots of the logs have other
+ * ids, and pay in its place. The residual had counted as if it had come in time, and so do they. Orders that spent the residual
+ * are a debt, which these lots fill.
+ */
+function withoutLostResiduals(ending: PaidEnding, { terms, facts }: PositionFacts): PaidEnding | undefined {
+  const { network, commitment, amount, lots } = ending;
+  if (!lots.some((id) => id.startsWith(`${network}/${residualName('balance', commitment)}`))) return undefined;
+  const named = position(terms, facts, undefined).filter(({ id }) => lots.includes(id));
+  if (named.reduce((sum, lot) => sum + lot.amount, 0n) >= amount) return undefined;
+  const ways = terms.ways.filter((way) => way.network === network && way.commitment === commitment);
+  const asked = ways.map((way) => ({ ...way, asked: amount, deadlineS: Number.MAX_SAFE_INTEGER }));
+  const judged = judge({ ...terms, ways: asked }, facts, new Map());
+  return judged?.is === 'paid' ? judged : undefined;
 }
 
 /** The ending of a payment that had succeeded before its money was computed for the first time. */
