@@ -21,7 +21,7 @@ export const CRASH_POINTS = {
   'watch.read': 'Blocks and events were read, and nothing is stored. They are read again from the cursor.',
   'watch.stored': 'Blocks, events and the cursor are stored. No event is decided.',
   'watch.proved': 'Endpoints have confirmed events, and no payment has moved. The events are undecided.',
-  'watch.settled': 'A payment has succeeded, and its event is undecided. A second application is refused.',
+  'watch.settled': 'A payment has succeeded, and its event is decided. Other events of the round are undecided.',
   'watch.decided': 'Events are decided, and their transactions are not closed.',
   'watch.finished': 'Mined transactions are closed and their gas is in the books.',
   'deposit.opened': 'A deposit address is stored, and its request has no answer. A repeated request gets the same one.',

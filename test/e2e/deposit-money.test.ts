@@ -353,4 +353,31 @@ describe('till rebuild, for deposit addresses', () => {
     const again = await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
     assert.deepEqual(again?.rebuilt, []);
   }
+
+  it('restores a payment that a watcher ends before its transfers are read', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    await scene.seal();
+    await scene.forget(id, commitment);
+    const { reader } = scene.chain;
+    const { incoming } = reader;
+    Object.assign(reader, {
+      incoming: async (...ask: Parameters<typeof incoming>) => {
+        Object.assign(reader, { incoming });
+        await node.turn(3);
+        return incoming.apply(reader, ask);
+      },
+    });
+    await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
+    assert.equal(await scene.status(id), 'succeeded', 'the watcher was faster');
+    await node.turn(3);
+    const lots = await scene.db.sql<{ transaction: string }[]>`
+      select is_paying as "isPaying", reason, amount::text as amount, id like '%/balance %' as "isResidual" from lots where payment_id = ${id}`;
+    assert.deepEqual([...lots], [{ isPaying: true, reason: null, amount: '1000', isResidual: false }]);
+    assert.deepEqual(await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
+    assert.deepEqual(await scene.differences(), []);
+  });
 });

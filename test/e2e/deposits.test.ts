@@ -105,6 +105,39 @@ describe('a deposit address', () => {
     assert.ok(hasDied, `no node reached ${point}`);
   }
 
+  it('waits for the depth of its amount after the deadline, too', async () => {
+    await open({ finality: { tiers: [{ from: 2n, depth: 10 }] } });
+    const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS, amount: 3_000_000n });
+    const node = await scene.newNode();
+    await node.turn(1);
+    scene.pass(4 * MINUTE_MS);
+    send(3_000_000n);
+    await node.turn(1);
+    scene.pass(12 * MINUTE_MS);
+    await node.turn(3);
+    assert.equal(await statusOf(id), 'processing');
+    await node.turn(8);
+    assert.equal(await statusOf(id), 'succeeded');
+    await isReconciled();
+  });
+
+  it('is not tolerated as too little while the rest has not reached the depth of its amount', async () => {
+    await open({ finality: { tiers: [{ from: 2n, depth: 10 }] }, watching: { toleranceBasisPoints: () => 100 } });
+    const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS, amount: 300_000_000n });
+    const node = await scene.newNode();
+    send(298_000_000n);
+    await node.turn(12);
+    scene.pass(4 * MINUTE_MS);
+    send(2_000_000n);
+    await node.turn(1);
+    scene.pass(12 * MINUTE_MS);
+    await node.turn(3);
+    assert.equal(await statusOf(id), 'processing');
+    await node.turn(12);
+    assert.deepEqual([await statusOf(id), (await scene.payment(id)).tokenValue], ['succeeded', '300000000']);
+    await isReconciled();
+  });
+
   it('is watched although its row was committed after that of a later one', async () => {
     await open();
     const { id, commitment, send } = await scene.deposit();

@@ -8,6 +8,7 @@ import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { ACCOUNTS, entry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { putLots, type StoredLot } from '../../src/store/money/lots.ts';
 import { findPayoutsOf } from '../../src/store/money/outgoing.ts';
 import { markPositionsOutdated, putPosition } from '../../src/store/money/positions.ts';
@@ -15,6 +16,8 @@ import { wakeRefunds } from '../../src/store/money/refunds.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
+
+const BASE_SEPOLIA = 'eip155:84532';
 
 /** Money that is held for merchants lies in lots: one payment may have several, and each unit leaves once. */
 describe('lots of held money', () => {
@@ -228,5 +231,56 @@ describe('lots of held money', () => {
     await scene.live(node);
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that are late stay named when a sweep of the payment is in the same block', async () => {
+    scene.control.setBalance(scene.intermediate, COIN, 10n ** 18n);
+    const { id, send } = await scene.deposit({ isHeld: true });
+    const coin = await scene.offer(undefined, { isHeld: true, subject: id });
+    send(1_000n);
+    await node.turn(1);
+    assert.equal(await scene.status(id), 'succeeded');
+    coin.pay();
+    await node.turn(1);
+    const [sweep] = await scene.db.sql`select state from items where subject = ${id} and purpose = 'sweep'`;
+    assert.deepEqual(sweep, { state: 'paid' }, 'the sweep and the second payment are in one block');
+    await node.turn(3);
+    const net = coin.item.amount - coin.item.fee;
+    const lots = await scene.lots(id);
+    assert.deepEqual(lots.map(({ asset, net: units, reason }) => [asset, units, reason]).sort(), [
+      [DOLLAR, 990n, null],
+      [COIN, net, 'paid_twice'],
+    ]);
+    const late = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    assert.deepEqual(
+      late.map(({ paymentId, asset, amount }) => [paymentId, asset, amount]),
+      [[id, COIN, `${coin.item.amount}`]],
+    );
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('stay when another network computes the position after the node has died', async () => {
+    const other = await openRefundScene({ beside: { ...scene, network: BASE_SEPOLIA } });
+    const second = await other.newNode();
+    await second.turn(1);
+    const { id, send } = await scene.deposit({ isHeld: true });
+    send(100n);
+    await node.turn(2);
+    await scene.accept({ isHeld: true, terms: { subject: id } });
+    const world = scene.world as { crashPoint?: (reached: CrashPoint) => void };
+    let hasDied = false;
+    world.crashPoint = (reached) => {
+      hasDied ||= reached === 'watch.settled';
+      if (hasDied) throw new Error('died');
+    };
+    await node.turn(2).catch(() => {});
+    delete world.crashPoint;
+    assert.deepEqual([hasDied, await scene.status(id)], [true, 'succeeded']);
+    await second.turn(1);
+    const paying = async () => (await scene.lots(id)).flatMap(({ net, isPaying }) => (isPaying ? [net] : []));
+    assert.deepEqual(await paying(), [990n]);
+    await (await scene.newNode()).turn(2);
+    assert.deepEqual(await paying(), [990n]);
+    await other.close();
   });
 });

@@ -216,6 +216,39 @@ describe('late money that a partner gives back', () => {
     });
   }
 
+  for (const isHeld of [true, false]) {
+    for (const isRequested of [true, false]) {
+      const name = `${isHeld ? 'held' : 'direct'}, ${isRequested ? 'requested' : 'unclaimed'}`;
+      it(`is named once when a deep reorganisation has it mined by another transaction: ${name}`, async () => {
+        await scene.fill(node, OPERATOR_FLOAT, 10n);
+        if (!isHeld) await scene.fill(node, scene.merchantId, 990n);
+        const late = await scene.accept({ isHeld });
+        const failed = { type: 'failed', failureCode: null } as const;
+        await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+        await scene.live(node, 3);
+        const before = await unexpectedOf(late.id);
+        if (isRequested) await request(before.id, scene.payers.newAccount(), { coolingOffMs: HOUR_MS });
+        scene.control.reorg(3, { transactions: 'dropped', length: 4 });
+        const transactionHash = scene.control.relayAsStranger([late.signed]);
+        await scene.live(node, 6);
+        const all = await listUnexpected(scene.db.sql, { states: STATES, limit: 50 });
+        assert.deepEqual(
+          all.filter(({ paymentId }) => paymentId === late.id).map((each) => [each.state, each.transactionHash]),
+          [[isRequested ? 'requested' : 'unclaimed', transactionHash]],
+        );
+        assert.notEqual(transactionHash, before.transactionHash);
+        assert.deepEqual(await scene.differences(), []);
+      });
+    }
+  }
+
+  it('goes with a deep reorganisation that removes it for good', async () => {
+    const { id } = await paidLate(true);
+    scene.control.reorg(3, { transactions: 'dropped', length: 4 });
+    await node.watch();
+    assert.equal(await unexpected(id), undefined);
+  });
+
   it('arrives from a deposit address that was swept twice, each time with a fee', async () => {
     await scene.close();
     await open({ watching: { sweepFrom: () => 0n } });

@@ -543,6 +543,28 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.equal(await scene.status(id), 'succeeded', 'its money was in the first page');
   });
 
+  it('does not count as if it had come in time when it is late and its transfer is not read yet', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const deposit = await scene.deposit({ lifeMs: 5 * 60_000 });
+    await scene.live(node, 2);
+    let isSilent = true;
+    readings(() => isSilent);
+    scene.pass(16 * 60_000);
+    scene.control.mine(700);
+    deposit.send(1_000n);
+    scene.control.mine();
+    sweepAsStranger(deposit);
+    scene.control.mine(3);
+    for (let round = 0; round < 4; round += 1) await node.watch().catch(() => {});
+    isSilent = false;
+    await scene.live(node, 3);
+    assert.equal(await scene.status(deposit.id), 'expired');
+    const [late] = await scene.db.sql`select reason, amount::text from strays where payment_id = ${deposit.id}`;
+    assert.deepEqual(late, { reason: 'late', amount: '1000' });
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('is not looked for in blocks of a quiet month, in which nobody had an address', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

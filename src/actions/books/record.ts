@@ -8,6 +8,7 @@ import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries, lockBalances } from '../../store/money/books.ts';
 import { findPaymentsOfLots, findSpendsOf, unholdItems } from '../../store/money/lots.ts';
 import { markPositionsOutdated } from '../../store/money/positions.ts';
+import { deleteLostLateMoney, type LateItem } from '../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -96,12 +97,12 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
 }
 
 /**
- * Reverses the entries of paid items whose block left the chain, and deletes their lots. If a part of a lot was spent, the payment
+ * Reverses the entries of paid items whose block left the chain, and deletes their lots and late money. If a part of a lot was spent, the payment
  * has a debt, which its position shows.
  */
 export async function reopenItems(
   tx: Tx,
-  items: readonly Pick<StoredItem, 'key' | 'commitment'>[],
+  items: readonly (Pick<StoredItem, 'key' | 'commitment'> & LateItem)[],
   at: Date,
 ): Promise<RevivedItem[]> {
   if (items.length === 0) return [];
@@ -114,6 +115,7 @@ export async function reopenItems(
     revertedEntry(item, { isInFlight: item.hasSignature, isUnexpected: item.isUnexpected }),
   );
   await recordEntries(tx, entries, at);
+  await deleteLostLateMoney(tx, items);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
   await markPositionsOutdated(
     tx,

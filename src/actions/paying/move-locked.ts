@@ -9,6 +9,7 @@ import {
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import type { StockRefusal } from '../../domain/payment-link.ts';
+import { type DecidedEvent, markDecided } from '../../store/chain/chain-events.ts';
 import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
@@ -43,6 +44,8 @@ export interface MovePaymentInput {
   readonly balance?: bigint | undefined;
   /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
+  /** The event of the chain that the move applies. It is marked as decided in the same transaction. */
+  readonly decided?: DecidedEvent & { readonly network: string };
   /** The lease under which a watcher decided the move. If another node has taken it, the move fails with `LeaseLostError`. */
   readonly lease?: Lease;
 }
@@ -197,7 +200,7 @@ function moveOf(
   return { payment, facts, events, at, actor, data, evidence };
 }
 
-/** Writes items, book entries, settlements and lots of the moves. */
+/** Writes items, book entries, settlements, lots and decided events of the moves. */
 async function writeConsequences(
   tx: Tx,
   moved: readonly MovePaymentInput[],
@@ -213,6 +216,10 @@ async function writeConsequences(
   if (settled.length > 0) await insertPaymentSettlements(tx, settled);
   const paid = ended.flatMap(({ key, state }) => (state === 'paid' ? [key] : []));
   if (paid.length > 0) await holdItems(tx, paid, now);
+  const decided = moved.flatMap((input) => input.decided ?? []);
+  for (const [network, events] of Map.groupBy(decided, (event) => event.network)) {
+    await markDecided(tx, network, events, now);
+  }
 }
 
 function keysOf(items: readonly { readonly key: ItemKey }[] = []): readonly ItemKey[] {

@@ -53,15 +53,17 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
   if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
   await forget(deps, watcher, refuted);
-  decided.push(...(await decidePaid(deps, watcher, proved)));
+  const applied = await decidePaid(deps, watcher, proved);
+  decided.push(...applied.filter(({ isDecided }) => !isDecided));
   decided.push(...(await decideRefused(deps, watcher, proved)));
-  await settleSwept(deps, watcher, view, proved);
+  await settleSwept(deps, watcher, proved);
   if (decided.length > 0) {
-    // After a crash before this line everything is repeated. The transition rules of payments refuse a second application.
+    // After a crash before this line everything is repeated. A second application is refused.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
-    deps.world.crashPoint?.('watch.decided');
   }
-  return found.length === limit && decided.length > 0;
+  const hasDecided = decided.length > 0 || applied.length > 0;
+  if (hasDecided) deps.world.crashPoint?.('watch.decided');
+  return found.length === limit && hasDecided;
 }
 
 /** Deletes events that an endpoint forged. Their items continue as if there were no event. */
@@ -96,7 +98,12 @@ function unknown(deps: WatchDeps, { network }: Watcher, event: StoredEvent): Dec
   return done(event);
 }
 
-async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly KnownEvent[]): Promise<DecidedEvent[]> {
+interface AppliedEvent extends DecidedEvent {
+  /** True if the transaction that applied the event has marked it as decided. */
+  readonly isDecided: boolean;
+}
+
+async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly KnownEvent[]): Promise<AppliedEvent[]> {
   const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
@@ -160,12 +167,12 @@ async function unlessAtFault(
   deps: WatchDeps,
   { network }: Watcher,
   event: StoredEvent,
-  work: () => Promise<{ problem: string | null }>,
-): Promise<DecidedEvent> {
-  const { problem } = await work().catch((error: unknown) => {
+  work: () => Promise<{ readonly problem: string | null; readonly isDecided?: boolean }>,
+): Promise<AppliedEvent> {
+  const { problem, isDecided = false } = await work().catch((error: unknown) => {
     if (!isItsOwnFault(error)) throw error;
     deps.log.error({ network, transaction: event.transactionHash, err: error }, 'an event could not be applied');
-    return { problem: 'failed' };
+    return { problem: 'failed', isDecided: false };
   });
   deps.meters.event(network, problem === null ? 'paid' : 'set_aside');
   if (problem !== null) {
@@ -176,7 +183,7 @@ async function unlessAtFault(
       message,
     });
   }
-  return { ...done(event), problem };
+  return { ...done(event), problem, isDecided };
 }
 
 function done({ transactionHash, logIndex }: StoredEvent): DecidedEvent {

@@ -1,6 +1,6 @@
 import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
-import { findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
+import { type DecidedEvent, findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
 import { markPositionsOutdated, touchPositions } from '../../store/money/positions.ts';
@@ -28,15 +28,28 @@ export interface PaidInput {
   readonly status: PaymentStatus | undefined;
 }
 
-/** Applies a payment that has arrived at final depth. Returns a problem if the event is not credible. */
-export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
+interface Settled {
+  /** The reason why the event is not credible. */
+  readonly problem: string | null;
+  /** True if the event is marked as decided already. */
+  readonly isDecided: boolean;
+}
+
+const SETTLED: Settled = { problem: null, isDecided: true };
+
+/**
+ * Applies a payment that has arrived at final depth. The transaction that ends its item also marks the event as decided. Positions
+ * are computed from decided events alone, so an event that is decided later would leave a moment in which a computation forgets
+ * the money.
+ */
+export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<Settled> {
   const { network, lease, event, item, slot, status } = input;
   const differing = differences(event.fields, item);
-  if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
-  if (status === undefined) return { problem: 'its payment does not exist' };
+  if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}`, isDecided: false };
+  if (status === undefined) return { problem: 'its payment does not exist', isDecided: false };
   if (item.state === 'paid') {
     await noteSecond(deps, input);
-    return { problem: null };
+    return SETTLED;
   }
   const { key, commitment, subject } = item;
   const evidence = {
@@ -61,23 +74,29 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce: slot } },
     items: { ended: [{ key, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
+    decided: { network, ...decisionOf(event) },
   });
   deps.world.crashPoint?.('watch.settled');
   if (!outcome.ok) await recordExtra(deps, input, outcome.payment?.status);
-  return { problem: null };
+  return SETTLED;
+}
+
+function decisionOf({ transactionHash, logIndex }: StoredEvent): DecidedEvent {
+  return { transactionHash, logIndex, problem: null };
 }
 
 /**
  * The item was carried out before. If another event of it is known, one commitment was collected by two kinds of authorization, and
- * the second amount is unexpected money. The position is computed from both events once this one is decided.
+ * the second amount is unexpected money. The position is computed from both events once this one is decided. If no other event is
+ * known, a node of an older version has ended the item, and died before it marked the event.
  */
 async function noteSecond(deps: WatchDeps, { network, lease, event, item }: PaidInput): Promise<void> {
   const first = await findPaidEvent(deps.db.sql, { network, commitment: item.commitment, before: event });
-  if (first === undefined) return;
   await commandOfLeader(deps, lease, async (tx, now) => {
     await lockPayments(tx, [item.subject]);
-    await markDecided(tx, network, [{ ...event, problem: null }], now);
-    await markPositionsOutdated(tx, [item.subject], now);
+    await markDecided(tx, network, [decisionOf(event)], now);
+    if (first === undefined) await touchPositions(tx, [item.subject]);
+    else await markPositionsOutdated(tx, [item.subject], now);
   });
 }
 
@@ -105,6 +124,7 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
     await holdItems(tx, [key], now);
+    await markDecided(tx, item.network, [decisionOf(event)], now);
     await touchPositions(tx, [subject]);
     if (isSame) await noteTransaction(tx, input, now);
   });

@@ -35,6 +35,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
 }
 
 async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
+  watcher.memory.provedTimes.clear();
   const view = await followChain(deps, watcher);
   const hasMoreEvents = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
@@ -46,9 +47,9 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     await noticeCoin(deps, watcher);
     hasMoreMovements = await readMovements(deps, watcher, view);
     await checkPlaces(deps, watcher, view);
-    await settlePositions(deps, watcher, view);
+    await settlePositions(deps, watcher);
     if (!hasMoreMovements) await judgeOverdue(deps, watcher, view);
-    await settlePositions(deps, watcher, view);
+    await settlePositions(deps, watcher);
     await finishMinedSends(deps, watcher, view);
     await maintainFormerSends(deps, watcher);
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;

@@ -86,6 +86,11 @@ export interface WatchMemory {
     readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
+  /**
+   * The times up to which this round has proved all money at deposit addresses, in Unix seconds, by `provedKey`. They depend on the
+   * depth that each amount needs.
+   */
+  readonly provedTimes: Map<string, number>;
   /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
   readonly turns: {
     /** By merchant: the id of the last payment. */
@@ -115,6 +120,10 @@ export interface RoundReads {
   readonly blocks: Map<string, Promise<ReportedBlock>>;
 }
 
+export function provedKey({ network, commitment }: { readonly network: string; readonly commitment: string }): string {
+  return `${network} ${commitment}`;
+}
+
 export function newRoundReads(): RoundReads {
   return { events: new Map(), blocks: new Map() };
 }
@@ -137,6 +146,7 @@ export function newWatchMemory(): WatchMemory {
     reads: newRoundReads(),
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
+    provedTimes: new Map(),
     turns: { payments: new Map(), outgoing: '', event: undefined, claims: 0 },
   };
 }

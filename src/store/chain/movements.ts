@@ -62,6 +62,11 @@ export type Residual = Omit<StoredMovement, 'isProved' | 'transactionHash' | 'lo
   readonly source: 'balance' | 'loss';
 };
 
+/** The beginning of the text that stands for the transaction of a residual. The ids of its lots contain it. */
+export function residualName(source: Residual['source'], commitment: string): string {
+  return `${source} ${commitment} `;
+}
+
 /**
  * Stores the amount by which the balance of an address, as two endpoints show it, differs from its logs. If the amount grew, the
  * earlier residual stays and a row for the difference is added, so that lots keep their ids.
@@ -76,7 +81,7 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
   if (!isKept) await deleteResidual(tx, residual);
   const rest = BigInt(amount) - (isKept ? before : 0n);
   if (rest === 0n) return;
-  const name = `${source} ${commitment} ${asset} ${blockNumber}`;
+  const name = `${residualName(source, commitment)}${asset} ${blockNumber}`;
   await tx`
     insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
       sender, amount, is_screened, source, is_proved)

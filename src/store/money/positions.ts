@@ -7,7 +7,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface StoredPosition {
   readonly paymentId: string;
   readonly isOutdated: boolean;
-  /** The deposit address and lots that paid the payment. Written once. */
+  /** The deposit address and lots that paid the payment. Written once; only lots of money without a log are replaced when its logs appear. */
   readonly ending: PaidEnding | undefined;
   /** The lines booked for the payment. */
   readonly booked: readonly Posting[];
@@ -143,6 +143,12 @@ export async function putEnding(tx: Tx, paymentId: string, ending: PaidEnding): 
   const { network, commitment, amount, lots } = ending;
   const json = { network, commitment, amount: amount.toString(), lots };
   await tx`update positions set ending = ${tx.json(json as never)} where payment_id = ${paymentId} and ending is null`;
+}
+
+/** Replaces the lots of an ending. Its deposit address and its amount stay. */
+export async function renameEnding(tx: Tx, paymentId: string, { lots }: PaidEnding): Promise<void> {
+  await tx`
+    update positions set ending = ending || ${tx.json({ lots: [...lots] })} where payment_id = ${paymentId}`;
 }
 
 /** Undefined if the payment has no computed position, because it was paid directly to the merchant or is held by an item. */

@@ -116,6 +116,53 @@ export async function reduceUnexpected(
     where id = ${id} and state in ('unclaimed', 'requested') and amount > ${amount}::numeric`;
 }
 
+/** The terms of an item that paid after the end of its payment. */
+export interface LateItem {
+  readonly network: string;
+  readonly subject: string;
+  readonly asset: string;
+  readonly payer: string;
+  readonly recipient: string;
+}
+
+/** Deletes the late money of these items whose event has left the chain, unless somebody has claimed it. */
+export async function deleteLostLateMoney(tx: Tx, items: readonly LateItem[]): Promise<void> {
+  const rows = items.map(({ network, subject, asset, payer, recipient }) => ({
+    ...{ network, subject, asset, payer, recipient },
+  }));
+  await tx`
+    delete from strays s
+    using jsonb_to_recordset(${tx.json(rows)}) as i(network text, subject text, asset text, payer text, recipient text)
+    where s.payment_id = i.subject and s.network = i.network and s.asset = i.asset and s.sender = i.payer
+      and s.account = i.recipient and s.state = 'unclaimed' and ${isLost(tx)}`;
+}
+
+/**
+ * Gives late money that somebody has claimed, and whose event has left the chain, the event of the same item that was mined
+ * instead. Returns false if there is no such money.
+ */
+export async function moveLateMoney(
+  tx: Tx,
+  { network, subject, asset, payer, recipient }: LateItem,
+  to: Pick<NewUnexpectedMoney, 'transactionHash' | 'logIndex' | 'blockNumber'>,
+): Promise<boolean> {
+  const { count } = await tx`
+    update strays set transaction_hash = ${to.transactionHash}, log_index = ${to.logIndex}, block_number = ${to.blockNumber}
+    where id = (
+      select s.id from strays s
+      where s.payment_id = ${subject} and s.network = ${network} and s.asset = ${asset} and s.sender = ${payer}
+        and s.account = ${recipient} and ${isLost(tx)}
+      order by s.id limit 1)`;
+  return count === 1;
+}
+
+/** True for late money of an item whose event is not stored any more. */
+function isLost(tx: Tx) {
+  return tx`s.source = 'late_payment' and s.transaction_hash is not null and not exists (
+    select from chain_events e
+    where e.network = s.network and e.transaction_hash = s.transaction_hash and e.log_index = s.log_index)`;
+}
+
 /** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
 export async function linkUnexpected(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
   const { count } = await tx`

@@ -123,17 +123,18 @@ export async function rebuild(
     await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
     if (owned.has(first.transactionHash)) for (const { transactionHash } of events) owned.add(transactionHash);
   }
+  // Follows at once: a watcher may compute the money of these addresses now.
+  await restoreMovements(deps, connected, {
+    from: input.from,
+    to,
+    commitments: swept.map(({ commitment }) => commitment),
+  });
   for (const event of await lostSeals(deps, connected, unopened)) setAside(event, UNOPENED);
   // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
     rebuilt.push(...(await restoreUnexpected(deps, connected, { ...range, owned })));
   }
-  await restoreMovements(deps, connected, {
-    from: input.from,
-    to,
-    commitments: swept.map(({ commitment }) => commitment),
-  });
   // A signed refund is paid by the account that received the payment. That account is known once the payment is restored.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;

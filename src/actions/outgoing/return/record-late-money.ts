@@ -4,7 +4,7 @@ import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { itemLotId } from '../../../store/money/lots.ts';
-import { insertUnexpected, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import { insertUnexpected, moveLateMoney, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { notePayments } from '../../paying/note-payments.ts';
@@ -15,7 +15,10 @@ export interface LateMoney {
   readonly actor: string;
 }
 
-/** Records a payment that arrived after its end as unexpected money. A partner returns it, or `till strays return`. */
+/**
+ * Records a payment that arrived after its end as unexpected money. A partner returns it, or `till strays return`. If a reorg has
+ * moved the item to another transaction, and its return is requested already, that request stays the only one.
+ */
 export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
   const { subject, commitment } = item;
   // The payment is locked first: every transaction locks it before its items and unexpected money.
@@ -23,6 +26,7 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
   const reason = payment?.status === 'succeeded' ? 'paid_twice' : 'late';
   const unexpected = { ...lateMoneyRow(item, event, payment?.merchantId ?? null), reason } as const;
   const { id, asset, amount } = unexpected;
+  if (await moveLateMoney(tx, item, unexpected)) return;
   if ((await insertUnexpected(tx, [unexpected], at)).length === 0) return;
   const evidence = { stray: id, commitment, transaction: event.transactionHash, block: event.blockNumber };
   const lateMoney = { id, reason, asset, amount } as const;

@@ -5,6 +5,7 @@ import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import {
   type DepositPlace,
+  findDepositCursor,
   listPlacesToCheck,
   postponePlace,
   putChecked,
@@ -18,7 +19,7 @@ import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { allIsolated } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, provedKey, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
 import { noticeDeposit } from './notice-deposit.ts';
 import { dustLimitsOf } from './read-position.ts';
@@ -86,6 +87,8 @@ export async function checkPlace(
   });
   if (found.is === 'disputed') memory.disputes.set('deposits', found.answers);
   if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
+  const hasSurplus = [...found.unlisted.values()].some((units) => units > 0n);
+  if (hasSurplus && !(await areTransfersRead(deps, place.network, number))) return false;
   await commandOfLeader(deps, lease, async (tx, at) => {
     await lockPayments(tx, [place.paymentId]);
     await proveMovements(tx, place.network, found.proved);
@@ -103,8 +106,18 @@ export async function checkPlace(
       'a forged transfer: the endpoints do not show it',
     );
   }
+  if (found.isWhole) memory.provedTimes.set(provedKey(place), found.block.timestampS);
   deps.world.crashPoint?.('deposit.recorded');
   return found.isWhole;
+}
+
+/**
+ * True if the transfers to deposit addresses are read up to the block. Before that, money without a log is no residual: its log may
+ * be in a block that is not read yet, and would show that the money was late.
+ */
+async function areTransfersRead({ db }: WatchDeps, network: string, number: number): Promise<boolean> {
+  const cursor = await findDepositCursor(db.sql, network);
+  return cursor !== undefined && cursor.finalNumber >= number;
 }
 
 /**

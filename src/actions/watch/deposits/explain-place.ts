@@ -162,7 +162,7 @@ function isSame(a: StoredMovement, b: StoredMovement): boolean {
 export async function finalNumberFor(
   deps: RegistryDeps,
   { chain }: Pick<Watcher, 'chain'>,
-  { heights, finalNumber }: View,
+  { heights, finalNumber }: Pick<View, 'heights' | 'finalNumber'>,
   item: OpenDeposit['item'],
 ): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
   const { depth, tag } = finalityOf(deps, chain.network, item);

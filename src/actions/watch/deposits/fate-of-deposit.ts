@@ -1,17 +1,24 @@
 import type { Chain } from '../../../chains/chain.ts';
-import { isSmall } from '../../../chains/finality.ts';
+import { finalityOf, isSmall } from '../../../chains/finality.ts';
 import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
+import type { ChainCursor } from '../../../store/chain/chain-cursors.ts';
 import { sumCounting } from '../../../store/chain/deposit-progress.ts';
 import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
-import type { ReportedBlock } from '../../evidence.ts';
+import { askHeights, askWitnesses, blockKey, type ReportedBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 import { checkPlace } from './check-places.ts';
+import { finalNumberFor } from './explain-place.ts';
 import { arrivalsOf, dustLimitsOf } from './read-position.ts';
 
-type FinalBlock = ReportedBlock & { readonly chain: Chain };
+type FinalBlock = ReportedBlock & { readonly chain: Chain; readonly cursor: Pick<ChainCursor, 'finalNumber'> };
+
+/** The last block that is final for the amount of an address. */
+interface FinalForAmount extends ReportedBlock {
+  readonly isAloneEnough: boolean;
+}
 
 /**
  * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever its balance. Enough money
@@ -26,8 +33,11 @@ export async function fateOfDeposit(
   if (view.block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.key]);
   if (deposit === undefined) return { is: 'unclear' };
+  const final = await finalForAmount(deps, view, deposit);
+  if (final === undefined) return { is: 'unclear' };
+  if (final.block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   // Endpoints may have omitted movements from the list, so the balance is read at this block.
-  if (!(await checkBalance(deps, watcher, deposit, view))) return { is: 'unclear' };
+  if (!(await checkBalance(deps, watcher, deposit, { chain: view.chain, final }))) return { is: 'unclear' };
   // The payment has ended already, so money at this address cannot pay it any more.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
@@ -35,14 +45,34 @@ export async function fateOfDeposit(
   return counted < needed || counted === 0n ? { is: 'over', reason: 'ran_out' } : { is: 'paid' };
 }
 
+/**
+ * The final block of the network, or a lower one if the amount needs more depth. Undefined while the endpoints do not agree on its
+ * height.
+ */
+async function finalForAmount(
+  deps: WatchDeps,
+  { chain, cursor, block, isAlone }: FinalBlock,
+  { item }: OpenDeposit,
+): Promise<FinalForAmount | undefined> {
+  const { depth, tag } = finalityOf(deps, chain.network, item);
+  if (tag === undefined && depth <= (chain.network.finality?.depth ?? 1)) {
+    return { block, isAlone, isAloneEnough: isSmall(deps, chain.network, item) };
+  }
+  const view = { heights: await askHeights(chain.reader), finalNumber: cursor.finalNumber };
+  const final = await finalNumberFor(deps, { chain }, view, item);
+  if (final === undefined) return undefined;
+  const { finding } = await askWitnesses(chain.reader, (witness) => witness.block(final.number), blockKey);
+  if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
+  return { block: finding.value, isAlone: finding.is === 'alone', isAloneEnough: final.isAloneEnough };
+}
+
 function checkBalance(
   deps: WatchDeps,
   { memory, lease }: Watcher,
   deposit: OpenDeposit,
-  view: FinalBlock,
+  { chain, final }: { readonly chain: Chain; readonly final: FinalForAmount },
 ): Promise<boolean> {
-  const { chain, block, isAlone } = view;
-  const isAloneEnough = isSmall(deps, chain.network, deposit.item);
+  const { block, isAlone, isAloneEnough } = final;
   if (isAlone && !isAloneEnough) return Promise.resolve(false);
   return checkPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
 }
@@ -78,5 +108,7 @@ export async function isShortAddress(
   const ask = { network, commitment, asset, deadline: stored.deadline };
   if ((await sumCounting(deps.db.sql, ask)) >= asked) return false;
   if (view === undefined) return true;
-  return (await checkBalance(deps, watcher, deposit, view)) && (await sumCounting(deps.db.sql, ask)) < asked;
+  const final = await finalForAmount(deps, view, deposit);
+  if (final === undefined || !(await checkBalance(deps, watcher, deposit, { chain: view.chain, final }))) return false;
+  return (await sumCounting(deps.db.sql, ask)) < asked;
 }

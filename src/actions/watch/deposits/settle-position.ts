@@ -9,6 +9,7 @@ import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listPlacesToCheckOf } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
+import { residualName } from '../../../store/chain/movements.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
   listOutdatedPositions,
@@ -16,6 +17,7 @@ import {
   postponePosition,
   putEnding,
   putPosition,
+  renameEnding,
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
@@ -28,7 +30,7 @@ import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import { stoppedLots } from '../../released-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, provedKey, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
@@ -36,17 +38,20 @@ import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected, renewFees } from './record-unexpected.ts';
 import { settleDirect } from './settle-direct.ts';
 
+/** The times up to which the money at deposit addresses is proved, by `provedKey`. */
+type ProvedTimes = ReadonlyMap<string, number>;
+
 export interface PositionDeps extends RegistryDeps, RowKeyDeps {
   readonly settings: WatchDeps['settings'];
 }
 
 /** Recomputes the money of payments whose facts have changed. */
-export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
-  const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
+export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promise<void> {
+  const { provedTimes } = watcher.memory;
   await eachIsolated(
     await listOutdatedPositions(deps.db.sql, mostPerRound(deps)),
     async (paymentId) => {
-      await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));
+      await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, provedTimes }, at));
       deps.world.crashPoint?.('deposit.paid');
     },
     (paymentId, err) => {
@@ -63,18 +68,13 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
  * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it
  * cannot be computed it stays outdated, and the transaction continues with the other payments and the cursor.
  */
-export async function settleOrLeaveOutdated(
-  tx: Tx,
-  deps: WatchDeps,
-  ask: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
-  at: Date,
-): Promise<void> {
+export async function settleOrLeaveOutdated(tx: Tx, deps: WatchDeps, paymentId: string, at: Date): Promise<void> {
   try {
-    await savepoint(tx, (inner) => settlePosition(inner, deps, ask, at));
+    await savepoint(tx, (inner) => settlePosition(inner, deps, { paymentId, provedTimes: new Map() }, at));
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
-    deps.log.error({ payment: ask.paymentId, err: error }, UNCOMPUTED);
-    await alertUncomputed(tx, ask.paymentId, at);
+    deps.log.error({ payment: paymentId, err: error }, UNCOMPUTED);
+    await alertUncomputed(tx, paymentId, at);
   }
 }
 
@@ -94,14 +94,14 @@ async function alertUncomputed(tx: Tx, subject: string, at: Date): Promise<void>
 async function settlePosition(
   tx: Tx,
   deps: PositionDeps,
-  { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  { paymentId, provedTimes }: { readonly paymentId: string; readonly provedTimes: ProvedTimes },
   at: Date,
 ): Promise<void> {
   const [locked] = await lockPayments(tx, [paymentId]);
   const stored = await lockPosition(tx, paymentId);
   if (locked === undefined || stored === undefined) return;
   const known = await readPosition(tx, deps.registry, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
-  const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, finalTimes }, at);
+  const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, provedTimes }, at);
   const lots = await withoutUnread(tx, paymentId, position(known.terms, known.facts, ending));
   const kept = lots.filter((lot) => lot.address !== null || lot.isHeld || lot.reason !== null);
   await putLots(tx, { paymentId, merchantId: payment.merchantId }, kept, at);
@@ -148,16 +148,20 @@ async function endingOf(
     readonly payment: Payment;
     readonly stored: StoredPosition;
     readonly known: PositionFacts;
-    readonly finalTimes: ReadonlyMap<string, number>;
+    readonly provedTimes: ProvedTimes;
   },
   at: Date,
 ): Promise<Judged> {
-  const { payment, stored, known, finalTimes } = ask;
-  if (stored.ending !== undefined) return { payment, ending: stored.ending };
-  const ways = known.terms.ways.filter(({ kind }) => kind === 'deposit');
+  const { payment, stored, known, provedTimes } = ask;
+  if (stored.ending !== undefined) {
+    const { ending } = stored;
+    const renamed = withoutLostResiduals(ending, known);
+    if (renamed !== undefined) await renameEnding(tx, payment.id, renamed);
+    return { payment, ending: renamed ?? ending };
+  }
   if (!isFinal(payment.status)) {
-    const judged = judge({ ...known.terms, ways }, known.facts, finalTimes);
-    if (judged?.is !== 'paid') return { payment, ending: undefined };
+    const judged = judgeDeposits(known, provedTimes);
+    if (judged === undefined) return { payment, ending: undefined };
     const paid = await payByDeposit(tx, { payment, ending: judged, known }, at);
     if (paid !== undefined) await putEnding(tx, payment.id, judged);
     return { payment: paid ?? payment, ending: paid && judged };
@@ -169,6 +173,38 @@ async function endingOf(
   const ending = await endingOfItem(tx, payment, known);
   if (ending !== undefined) await putEnding(tx, payment.id, ending);
   return { payment, ending };
+}
+
+/**
+ * The ending by the money at deposit addresses. Less than the requested amount is tolerated only at an address whose money is
+ * proved beyond its deadline: later money would come too late.
+ */
+function judgeDeposits({ terms, facts }: PositionFacts, provedTimes: ProvedTimes): PaidEnding | undefined {
+  const ways = terms.ways.filter(({ kind }) => kind === 'deposit');
+  const filled = judge({ ...terms, ways }, facts, new Map());
+  if (filled?.is === 'paid') return filled;
+  for (const way of ways) {
+    const provedS = provedTimes.get(provedKey(way));
+    const tolerated = provedS && judge({ ...terms, ways: [way] }, facts, new Map([[way.network, provedS]]));
+    if (tolerated && tolerated.is === 'paid') return tolerated;
+  }
+  return undefined;
+}
+
+/**
+ * The same ending by other lots, if it names money without a log whose logs have appeared since. The lots of the logs have other
+ * ids, and pay in its place. The residual had counted as if it had come in time, and so do they. Orders that spent the residual
+ * are a debt, which these lots fill.
+ */
+function withoutLostResiduals(ending: PaidEnding, { terms, facts }: PositionFacts): PaidEnding | undefined {
+  const { network, commitment, amount, lots } = ending;
+  if (!lots.some((id) => id.startsWith(`${network}/${residualName('balance', commitment)}`))) return undefined;
+  const named = position(terms, facts, undefined).filter(({ id }) => lots.includes(id));
+  if (named.reduce((sum, lot) => sum + lot.amount, 0n) >= amount) return undefined;
+  const ways = terms.ways.filter((way) => way.network === network && way.commitment === commitment);
+  const asked = ways.map((way) => ({ ...way, asked: amount, deadlineS: Number.MAX_SAFE_INTEGER }));
+  const judged = judge({ ...terms, ways: asked }, facts, new Map());
+  return judged?.is === 'paid' ? judged : undefined;
 }
 
 /** The ending of a payment that had succeeded before its money was computed for the first time. */

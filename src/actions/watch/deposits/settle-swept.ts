@@ -6,7 +6,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { KnownEvent } from '../prove-events.ts';
-import type { View, WatchDeps, Watcher } from '../watcher.ts';
+import type { WatchDeps, Watcher } from '../watcher.ts';
 import { settleOrLeaveOutdated } from './settle-position.ts';
 
 /**
@@ -22,10 +22,8 @@ const PAGE = 20;
 export async function settleSwept(
   deps: WatchDeps,
   { network, lease }: Watcher,
-  view: View,
   proved: readonly KnownEvent[],
 ): Promise<void> {
-  const finalTimes = new Map([[network, Math.floor(view.finalAtMs / 1000)]]);
   const swept = proved.filter(({ event }) => event.type === 'swept');
   const byPayment = Map.groupBy(swept, ({ item }) => item.subject);
   const payments = [...byPayment.keys()].toSorted();
@@ -41,7 +39,7 @@ export async function settleSwept(
       // A served token may have been swept before its transfer was read, so the addresses are checked, too.
       await markPlacesToCheck(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
       await markPositionsOutdated(tx, page, at);
-      for (const paymentId of page) await settleOrLeaveOutdated(tx, deps, { paymentId, finalTimes }, at);
+      for (const paymentId of page) await settleOrLeaveOutdated(tx, deps, paymentId, at);
     });
     deps.world.crashPoint?.('deposit.swept');
   }
