@@ -55,7 +55,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   await forget(deps, watcher, refuted);
   decided.push(...(await decidePaid(deps, watcher, proved)));
   decided.push(...(await decideRefused(deps, watcher, proved)));
-  await settleSwept(deps, watcher, view, proved);
+  await settleSwept(deps, watcher, proved);
   if (decided.length > 0) {
     // After a crash before this line everything is repeated. The transition rules of payments refuse a second application.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));

@@ -36,6 +36,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   const isDeep = fork.number < cursor.finalNumber;
   if (isDeep) await refuseFalseReorg(watcher, cursor, seen);
   watcher.memory.heights = { agreed: undefined, alone: undefined };
+  watcher.memory.finalAtMs = undefined;
   const next: ChainCursor = {
     network,
     blockNumber: fork.number,
@@ -48,7 +49,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const lost = await deleteMovementsAbove(tx, network, fork.number);
     const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
-    await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
+    await computeAgain(tx, deps, { network, lost, unswept }, at);
     await reportLost(tx, lost, at);
     await undoAccountMovements(tx, { network, above: fork.number }, at);
     for (const { subject } of revived) {
@@ -80,17 +81,17 @@ async function computeAgain(
     readonly network: string;
     readonly lost: readonly string[];
     readonly unswept: readonly { readonly commitment: string; readonly paymentId: string }[];
-    readonly forkAtMs: number;
   },
   at: Date,
 ): Promise<void> {
-  const { network, lost, unswept, forkAtMs } = gone;
+  const { network, lost, unswept } = gone;
   const payments = [...new Set([...lost, ...unswept.map(({ paymentId }) => paymentId)])].toSorted();
   if (payments.length === 0) return;
   await lockPayments(tx, payments);
   await markPlacesToCheck(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
   await markPositionsOutdated(tx, payments, at);
-  const finalTimes = new Map([[network, Math.floor(forkAtMs / 1000)]]);
+  // No deadline counts as passed: the next rounds judge by the final block of the new branch.
+  const finalTimes = new Map();
   for (const paymentId of payments) await settleOrLeaveOutdated(tx, deps, { paymentId, finalTimes }, at);
 }
 

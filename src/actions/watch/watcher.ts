@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { ItemKey } from '../../domain/item.ts';
+import type { FinalTimes } from '../../domain/money/judge.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { EventTurn } from '../../store/chain/chain-events.ts';
@@ -70,6 +71,8 @@ export interface WatchMemory {
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
   heights: Heights;
   askedAtMs: number;
+  /** The time of a final block as enough endpoints reported it. All movements up to that block were read. */
+  finalAtMs: number | undefined;
   /** The contradictions of endpoints, one sentence for each question. */
   readonly disputes: Map<Question, string>;
   /** The time of the next request about a disputed event. */
@@ -129,6 +132,7 @@ export function newWatchMemory(): WatchMemory {
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
     askedAtMs: 0,
+    finalAtMs: undefined,
     disputes: new Map(),
     askAgainAtMs: new Map(),
     searches: new Map(),
@@ -139,6 +143,11 @@ export function newWatchMemory(): WatchMemory {
   };
 }
 
+/** The time up to which deadlines of this network have passed. While it is unknown, none counts as passed. */
+export function finalTimesOf({ network, memory: { finalAtMs } }: Watcher): FinalTimes {
+  return new Map(finalAtMs === undefined ? [] : [[network, Math.floor(finalAtMs / 1000)]]);
+}
+
 export function watchLeaseName(network: string): string {
   return `watch ${network}`;
 }
@@ -146,6 +155,7 @@ export function watchLeaseName(network: string): string {
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;
+  /** The time of that block, according to one endpoint. It proves nothing. */
   readonly finalAtMs: number;
   /** The height of the chain according to its endpoints. */
   readonly heights: Heights;

@@ -2,7 +2,7 @@ import type { RegistryDeps } from '../../../chains/registry.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
 import type { Fact } from '../../../domain/money/fact.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
-import { judge, position } from '../../../domain/money/judge.ts';
+import { type FinalTimes, judge, position } from '../../../domain/money/judge.ts';
 import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.ts';
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
 import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
@@ -26,7 +26,7 @@ import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { finalTimesOf, mostPerRound, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
@@ -40,8 +40,8 @@ export interface PositionDeps extends RegistryDeps, RowKeyDeps {
 }
 
 /** Recomputes the money of payments whose facts have changed. */
-export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
-  const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
+export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promise<void> {
+  const finalTimes = finalTimesOf(watcher);
   await eachIsolated(
     await listOutdatedPositions(deps.db.sql, mostPerRound(deps)),
     async (paymentId) => {
@@ -62,7 +62,7 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
 export async function settleOrLeaveOutdated(
   tx: Tx,
   deps: WatchDeps,
-  ask: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  ask: { readonly paymentId: string; readonly finalTimes: FinalTimes },
   at: Date,
 ): Promise<void> {
   try {
@@ -81,7 +81,7 @@ export async function settleOrLeaveOutdated(
 async function settlePosition(
   tx: Tx,
   deps: PositionDeps,
-  { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: FinalTimes },
   at: Date,
 ): Promise<void> {
   const [locked] = await lockPayments(tx, [paymentId]);
@@ -132,7 +132,7 @@ async function endingOf(
     readonly payment: Payment;
     readonly stored: StoredPosition;
     readonly known: PositionFacts;
-    readonly finalTimes: ReadonlyMap<string, number>;
+    readonly finalTimes: FinalTimes;
   },
   at: Date,
 ): Promise<Judged> {

@@ -6,7 +6,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { KnownEvent } from '../prove-events.ts';
-import type { View, WatchDeps, Watcher } from '../watcher.ts';
+import { finalTimesOf, type WatchDeps, type Watcher } from '../watcher.ts';
 import { settleOrLeaveOutdated } from './settle-position.ts';
 
 /**
@@ -19,13 +19,9 @@ const PAGE = 20;
  * Applies proved sweeps, ours and those of strangers: they are marked as decided, which makes them facts of their payments, and the
  * positions are computed in the same transaction. So the books never lack a decided sweep.
  */
-export async function settleSwept(
-  deps: WatchDeps,
-  { network, lease }: Watcher,
-  view: View,
-  proved: readonly KnownEvent[],
-): Promise<void> {
-  const finalTimes = new Map([[network, Math.floor(view.finalAtMs / 1000)]]);
+export async function settleSwept(deps: WatchDeps, watcher: Watcher, proved: readonly KnownEvent[]): Promise<void> {
+  const { network, lease } = watcher;
+  const finalTimes = finalTimesOf(watcher);
   const swept = proved.filter(({ event }) => event.type === 'swept');
   const byPayment = Map.groupBy(swept, ({ item }) => item.subject);
   const payments = [...byPayment.keys()].toSorted();
