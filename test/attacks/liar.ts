@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex, keccak256 } from 'viem';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS, NONCE_SPACES } from '../../src/chains/evm/collector.ts';
 import type { FaultChain } from '../faults/fault-chain.ts';
-import { type Lie, type LieScope, RpcFault, type RpcProxy } from '../rpc-proxy.ts';
+import { RpcFault, type RpcProxy } from '../rpc-proxy.ts';
 import type { RpcCall } from '../stale-view.ts';
 
 /** The answer of a compromised endpoint to a call, given the chain's answer. */
@@ -27,14 +27,13 @@ export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
 }
 
 /** Accepts every transaction, and passes none of them on. */
-export function swallowing(proxy: RpcProxy, scope: LieScope = {}): void {
-  const how: Lie = {
+export function swallowing(proxy: RpcProxy): void {
+  proxy.lie({
     as: 'result',
     of: ({ method, params }) =>
       method === 'eth_sendRawTransaction' ? keccak256(String(params?.[0]) as Hex) : undefined,
     withheld: ['eth_sendRawTransaction'],
-  };
-  proxy.lie(how, scope);
+  });
 }
 
 /** The outcome of a batch whose first item is refused without a reason. */
