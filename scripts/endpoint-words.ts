@@ -35,6 +35,17 @@ export const ENDPOINT_WORDS = [
     test: { file: LYING, title: 'makes no block final by claiming a longer chain' },
   },
   {
+    value: 'head at the start of a node',
+    decides: 'from when on the node ends payments by the clock: a restored database is noticed before',
+    agree: 'two must answer: the higher one counts',
+    bound: 'two minutes',
+    beyond: 'no payment expires by the clock for two minutes',
+    test: {
+      file: 'test/e2e/unsaid-restore.test.ts',
+      title: 'ends no payment by the clock sooner because one endpoint claims a shorter chain',
+    },
+  },
+  {
     value: 'first block of a network',
     decides: 'where the reading of a network begins, and the opening balances of its books',
     agree: 'two: the second highest head counts, and both show the block',
@@ -57,10 +68,14 @@ export const ENDPOINT_WORDS = [
   {
     value: 'block time',
     decides: 'whether a deadline has passed',
-    agree: 'two, with the hash of the block',
-    bound: 'for sending, at most a minute ahead of our clock',
-    beyond: 'no payment ends; items are sent',
-    test: { file: HERE, title: 'block time: a later one neither ends a payment nor keeps it from being sent' },
+    agree: 'two, with the hash of the block. One alone chooses which attempts are looked at',
+    bound:
+      'for that choice, a minute from our clock and the depth, else two are asked; for sending, at most a minute ahead of our clock',
+    beyond: 'no payment ends; items are sent; alerts `endpoints_disagree` and `payments_undetermined`',
+    test: {
+      file: 'test/e2e/watch.test.ts',
+      title: 'ends no attempt before its deadline while an endpoint reports each block a day too late',
+    },
   },
   {
     value: 'receipt and event',
@@ -118,6 +133,17 @@ export const ENDPOINT_WORDS = [
     bound: 'the books, with the gas of transactions that two endpoints show',
     beyond: 'nothing is booked, frozen or lifted; alert `audit_failing`',
     test: { file: MONEY, title: 'is no unexpected coin' },
+  },
+  {
+    value: 'coin of a relayer',
+    decides: 'the alert `relayer_balance_low`, and nothing else',
+    agree: 'one',
+    bound: '`RELAYER_MIN_BALANCE`. An empty relayer raises `relayer_out_of_funds` by the word of two',
+    beyond: 'the alert is wrong until the next look, half a minute later',
+    test: {
+      file: 'test/e2e/relay.test.ts',
+      title: 'sends all payments although an endpoint denies the coin of its relayer: only an alert comes and goes',
+    },
   },
   {
     value: 'transfers from and to an account of ours',
@@ -199,7 +225,10 @@ export const ENDPOINT_WORDS = [
     agree: 'each for itself',
     bound: 'the number in the record of the network',
     beyond: 'the endpoint is not asked; alert `endpoints_missing`',
-    test: { file: HERE, title: 'chain id: an endpoint of another chain is not asked' },
+    test: {
+      file: 'src/chains/evm/rpc.test.ts',
+      title: 'does not believe an endpoint on another chain, also when it changes later',
+    },
   },
 ] as const satisfies readonly EndpointWord[];
 

@@ -19,6 +19,7 @@ import {
   weighHeights,
   weighSlots,
 } from '../domain/quorum.ts';
+import { isoText } from '../domain/wait-words.ts';
 
 /** The answers of a chain's endpoints about a fact, and the resulting finding. */
 export interface Reported<T> {
@@ -95,6 +96,12 @@ export async function askBlock(reader: ChainReader, number: number): Promise<Rep
 /** The identity of a block. It includes the time, because a lying endpoint may report the right hash with a wrong time. */
 export function blockKey({ hash, timestampS }: Block): string {
   return `${hash} ${timestampS}`;
+}
+
+/** A sentence about endpoints that show different blocks of the same height, or other times of the same block. */
+export function disputedBlock(number: number, statements: readonly Statement<Block>[]): string {
+  const show = ({ hash, timestampS }: Block) => `${isoText(timestampS * 1000)} in ${hash}`;
+  return `The time of block ${number}: ${describeStatements(statements, show)}.`;
 }
 
 export interface ReportedEvents {

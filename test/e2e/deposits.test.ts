@@ -5,6 +5,7 @@ import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { markPositionsOutdated } from '../../src/store/money/positions.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
@@ -266,6 +267,24 @@ describe('a deposit address', () => {
     assert.deepEqual([status, tokenValue], ['succeeded', '991'], 'no more is said to be paid than has come');
     await node.turn(5);
     assert.ok(await findPaymentSettlement(scene.db.sql, id), 'it is settled by the sweep of all that has come');
+    await isReconciled();
+  });
+
+  it('with a little too little is not paid before its time is over, whatever time one endpoint reports', async () => {
+    await open({ witnesses: 2, watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    send(991n);
+    await node.turn(2);
+    scene.control.testify(0, { addsToTimesS: 86_400 });
+    await command(scene, (tx, at) => markPositionsOutdated(tx, [id], at));
+    await node.turn(2);
+    assert.equal(await statusOf(id), 'requires_action');
+    scene.control.testify(0);
+    send(9n);
+    await node.turn(3);
+    const { status, tokenValue } = await scene.payment(id);
+    assert.deepEqual([status, tokenValue], ['succeeded', '1000']);
     await isReconciled();
   });
 

@@ -363,6 +363,21 @@ describe('the relayer', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
+  it('sends all payments although an endpoint denies the coin of its relayer: only an alert comes and goes', async () => {
+    await open({ witnesses: 2, relaying: { minBalance: () => 10n ** 18n } });
+    const low = [`relayer_balance_low ${scene.network}:${scene.signers[0]?.address}`];
+    const { id } = await scene.accept();
+    const node = await scene.newNode();
+    scene.control.testify(0, { addsToHoldings: -(10n ** 21n) });
+    await node.turn(3);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await scene.alerts(), low);
+    scene.control.testify(0);
+    scene.pass(60_000);
+    await node.relay();
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
   it('raises an alert for a transaction that does not get through', async () => {
     await open();
     await scene.accept();

@@ -66,6 +66,28 @@ describe('a gateway that was started after a restore without the word of the ope
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('ends no payment by the clock sooner because one endpoint claims a shorter chain', async () => {
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    await backUp();
+    await scene.accept({ terms: { subject: id } });
+    await node.turn(2);
+    scene.pass(DAY_MS);
+    const lag = 100;
+    scene.control.lie({ headLag: lag });
+    scene.control.testify(1, { headAhead: lag });
+    const expire = await restore();
+    await expire();
+    assert.equal(await scene.status(id), 'requires_action');
+    scene.control.beHonest();
+    scene.control.testify(1);
+    await node.turn(2);
+    await expire();
+    assert.deepEqual(await freezes(), restoredHere());
+    await rebuildAll();
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
   it('ends no payment by the chain either: another item of it may have been paid', async () => {
     const id = newPaymentId();
     await scene.newPayment(id);

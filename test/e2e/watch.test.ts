@@ -283,6 +283,58 @@ describe('the watcher', () => {
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
   });
 
+  describe('with an endpoint that reports each block a day too early', () => {
+    const LIE = { addsToTimesS: -86_400 };
+
+    /** A payment whose authorization has run out unused while the first endpoint lies. */
+    async function runOut(witnesses: number) {
+      await open({ witnesses });
+      const { id, payer, item } = await scene.accept({ terms: { deadlineS: Math.floor(scene.nowMs() / 1_000) + 600 } });
+      scene.control.setBalance(payer.address, item.asset, 0n);
+      const node = await scene.newNode();
+      await node.watch();
+      scene.control.testify(0, LIE);
+      scene.pass(HOUR_MS);
+      scene.control.mine();
+      await node.watch();
+      return { id, node };
+    }
+
+    it('ends an attempt by the word of two others', async () => {
+      const { id } = await runOut(3);
+      assert.equal(await scene.status(id), 'expired');
+      assert.deepEqual(await scene.alerts(), []);
+    });
+
+    it('raises alerts while nobody says which of two is right', async () => {
+      const { id, node } = await runOut(2);
+      assert.equal(await scene.status(id), 'processing');
+      const { network } = scene;
+      assert.deepEqual(await scene.alerts(), [`endpoints_disagree ${network}`, `payments_undetermined ${network}`]);
+      const told = (await scene.alertText('endpoints_disagree')) ?? '';
+      assert.match(told, /The time of block \d+: endpoint 1 says 2026-02-28T01:00:00Z in 0x/);
+      assert.match(told, /endpoint 2 says 2026-03-01T01:00:00Z in 0x/);
+      scene.control.testify(0);
+      scene.pass(60_000);
+      await node.turn();
+      assert.equal(await scene.status(id), 'expired');
+      assert.deepEqual(await scene.alerts(), []);
+    });
+  });
+
+  it('ends no attempt before its deadline while an endpoint reports each block a day too late', async () => {
+    await open({ witnesses: 2 });
+    const { id, payer, item, commitment } = await scene.accept();
+    scene.control.setBalance(payer.address, item.asset, 0n);
+    const node = await scene.newNode();
+    await node.watch();
+    scene.control.testify(0, { addsToTimesS: 86_400 });
+    await node.turn(3);
+    assert.deepEqual(await typesOf(id), ['payment.created', 'payment.processing']);
+    assert.equal((await scene.item(commitment))?.state, 'due');
+    assert.ok((await scene.alerts()).includes(`endpoints_disagree ${scene.network}`));
+  });
+
   it('lets a payment be paid again when its authorization has run out before its own expiry', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 600;
@@ -441,10 +493,19 @@ describe('the watcher', () => {
     assert.ok(stored);
     const chain = { ...scene.chain, reader: { ...scene.chain.reader, witnesses: () => [] } };
     const { lease } = (await scene.newNode()).watcher;
+    const block = await scene.chain.reader.head();
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
     await assert.rejects(
-      findMissedEvent({} as never, { chain, cursor, stored, lease, searches: new Map(), reads: newRoundReads() }),
+      findMissedEvent({} as never, {
+        chain,
+        cursor,
+        block,
+        stored,
+        lease,
+        searches: new Map(),
+        reads: newRoundReads(),
+      }),
       ChainUnavailableError,
     );
   });
@@ -468,11 +529,11 @@ describe('the watcher', () => {
     });
     const witnesses = () => scene.chain.reader.witnesses().map(counted);
     const chain = { ...scene.chain, reader: { ...scene.chain.reader, witnesses } };
-    const { number, hash, timestampS } = await scene.chain.reader.head();
-    const final = { finalNumber: number, finalAt: new Date(timestampS * 1_000) };
-    const cursor = { network: scene.network, blockNumber: number, blockHash: hash, ...final };
+    const final = await scene.chain.reader.head();
+    const read = { blockNumber: final.number, blockHash: final.hash, finalNumber: final.number };
+    const cursor = { network: scene.network, ...read, finalAt: new Date(final.timestampS * 1_000) };
     const { lease } = node.watcher;
-    const ask = { chain, cursor, stored, lease, searches: new Map() };
+    const ask = { chain, cursor, block: final, stored, lease, searches: new Map() };
     const rounds = [];
     for (let round = 0; round < 3; round += 1) {
       asked = 0;
@@ -485,6 +546,33 @@ describe('the watcher', () => {
       [true, 6],
       [true, 0],
     ]);
+  });
+
+  it('begins a search where two endpoints say, and not at the block time of one', async () => {
+    await open({ witnesses: 2 });
+    scene.control.mine(3 * RANGE);
+    scene.pass(48 * HOUR_MS);
+    scene.control.mine();
+    const { commitment } = await scene.accept();
+    const stored = await scene.item(commitment);
+    assert.ok(stored);
+    const { lease } = (await scene.newNode()).watcher;
+    const asked: number[] = [];
+    const counted = (witness: Witness): Witness => ({
+      ...witness,
+      events: (from, to) => {
+        asked.push(from);
+        return witness.events(from, to);
+      },
+    });
+    const witnesses = () => scene.chain.reader.witnesses().map(counted);
+    const chain = { ...scene.chain, reader: { ...scene.chain.reader, witnesses } };
+    const block = await scene.chain.reader.head();
+    const read = { blockNumber: block.number, blockHash: block.hash, finalNumber: block.number };
+    const cursor = { network: scene.network, ...read, finalAt: new Date(0) };
+    const ask = { chain, cursor, block, stored, lease, searches: new Map(), reads: newRoundReads() };
+    const { isDone } = await findMissedEvent(scene, ask);
+    assert.deepEqual([isDone, asked], [true, [3 * RANGE, 3 * RANGE]]);
   });
 
   for (const [reason, refuse, relent] of [

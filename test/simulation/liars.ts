@@ -19,6 +19,7 @@ const DAY_S = 86_400;
 const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promise<Lies> | Lies>> = {
   nonce: (_, random) => ({ addsToNonces: random.pick([300, 1_000_000_000, -1_000_000_000]) }),
   head: (_, random) => random.pick([{ headAhead: 3 }, { headAhead: 40 }, { hasOtherBlocks: true }]),
+  'head at the start of a node': () => ({ headAhead: -3 }),
   // A network that is read already does not begin again.
   'first block of a network': () => ({ headAhead: 1_000 }),
   // A network that was used before remembers its block 0.
@@ -36,6 +37,7 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
     addsToHoldings: 10n ** 20n,
     addsFrom: (await connected.chain.reader.head()).number,
   }),
+  'coin of a relayer': () => ({ addsToHoldings: -(10n ** 30n) }),
   'transfers from and to an account of ours': async (stage) => ({ inventedTransfers: await inventedTransfer(stage) }),
   'coin of a payer in a block that is not final': async (stage) => ({ invented: await inventedFor(stage, 'coin') }),
   'cost of a transaction': () => ({ addsToCosts: 10n ** 20n }),

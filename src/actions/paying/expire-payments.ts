@@ -9,7 +9,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-locked.ts';
 
 const BATCH = 500;
-/** The longest wait of a node for networks to be read. An unreachable network must not keep payments open forever. */
+/** The longest wait of a node for networks to be read. An unreachable network or a false head must not keep payments open forever. */
 const MAX_WAIT_MS = 120_000;
 
 /**
@@ -34,10 +34,16 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
   };
 }
 
-/** The last block that is final now. Undefined if the chain does not answer. */
+/**
+ * The last block that is final now, by the highest head of at least two endpoints: an endpoint that claims a shorter chain must not
+ * end the wait early. Undefined while fewer endpoints answer.
+ */
 async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefined> {
-  const head = await unlessUnavailable(chain.reader.head());
-  return head && head.number - (chain.network.finality?.depth ?? 1) + 1;
+  const witnesses = chain.reader.witnesses();
+  const heads = await Promise.all(witnesses.map((witness) => unlessUnavailable(witness.head())));
+  const numbers = heads.flatMap((head) => head?.number ?? []);
+  if (numbers.length < Math.min(2, witnesses.length)) return undefined;
+  return Math.max(...numbers) - (chain.network.finality?.depth ?? 1) + 1;
 }
 
 /** True if every event up to the block was read and decided, or if the network was never read. */

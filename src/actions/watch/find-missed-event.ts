@@ -1,5 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
-import type { ChainReader } from '../../chains/chain-reader.ts';
+import type { Block, ChainReader } from '../../chains/chain-reader.ts';
 import type { ChainCursor } from '../../store/chain/chain-cursors.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
@@ -27,6 +27,8 @@ const MOST_SEARCHES = 10_000;
 interface MissedEventInput {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
+  /** The last final block, as enough endpoints report it. */
+  readonly block: Block;
   readonly stored: StoredItem;
   readonly lease: Lease;
   /** Searches by commitment and type. Blocks that were read in one round are not read again in the next. */
@@ -51,12 +53,12 @@ interface Found {
  */
 export async function findMissedEvent(
   deps: CommandDeps,
-  { chain, cursor, stored, lease, searches, reads, type = 'paid' }: MissedEventInput,
+  { chain, cursor, block, stored, lease, searches, reads, type = 'paid' }: MissedEventInput,
 ): Promise<Found> {
   const { network, commitment, acceptedAt } = stored;
   const key = `${type} ${commitment}`;
   const known = searches.get(key);
-  const earliestMs = Math.min(acceptedAt.getTime(), cursor.finalAt.getTime()) - BEFORE_MS[type];
+  const earliestMs = Math.min(acceptedAt.getTime(), block.timestampS * 1000) - BEFORE_MS[type];
   // After a reorg below the final block everything is read again.
   const start =
     known !== undefined && known.next <= cursor.finalNumber + 1

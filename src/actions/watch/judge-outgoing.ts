@@ -17,7 +17,7 @@ export async function judgeOutgoing(
   const items = await findOutgoingToJudge(deps.db.sql, { network, finalAt, after: memory.turns.outgoing, limit });
   if (items.length === 0) return;
   memory.turns.outgoing = items.at(-1)?.key ?? '';
-  const view = (await finalViews(deps, items)).get(network);
+  const view = (await finalViews(deps, watcher, items)).get(network);
   await allIsolated(
     items,
     (item) => judge(deps, watcher, item, view),

@@ -12,7 +12,7 @@ import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.t
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { closeItems } from '../books/record.ts';
 import { allIsolated } from '../each-isolated.ts';
-import { askWitnesses, blockKey, describeStatements, type ReportedBlock } from '../evidence.ts';
+import { askWitnesses, blockKey, describeStatements, disputedBlock, type ReportedBlock } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
@@ -26,7 +26,7 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects: readonly string[]): Promise<void> {
   if (subjects.length === 0) return;
   const items = await findOpenItemsOf(deps.db.sql, subjects);
-  const views = await finalViews(deps, items);
+  const views = await finalViews(deps, watcher, items);
   await allIsolated(
     [...Map.groupBy(items, ({ subject }) => subject)],
     ([, own]) => judge(deps, watcher, own, views),
@@ -42,13 +42,17 @@ export interface FinalView extends ReportedBlock {
 }
 
 /** The reachable networks whose endpoints agree on the final block. */
-export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]): Promise<Map<string, FinalView>> {
+export async function finalViews(
+  deps: WatchDeps,
+  watcher: Watcher,
+  items: readonly StoredItem[],
+): Promise<Map<string, FinalView>> {
   const cursors = await findCursors(deps.db.sql);
   const views = [...Map.groupBy(items, ({ network }) => network)].map(async ([network, own]) => {
     const chain = deps.chains.find(network)?.chain;
     const cursor = cursors.find((each) => each.network === network);
     if (chain === undefined || cursor === undefined) return [];
-    const final = await askFinal(deps, chain.reader, cursor);
+    const final = await askFinal(deps, watcher, chain.reader, cursor);
     if (final === undefined) return [];
     const commitments = own.map(({ commitment }) => commitment);
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments });
@@ -61,10 +65,15 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
  * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if we have
  * read another branch.
  */
-async function askFinal(deps: WatchDeps, reader: ChainReader, cursor: ChainCursor): Promise<ReportedBlock | undefined> {
+async function askFinal(
+  deps: WatchDeps,
+  watcher: Watcher,
+  reader: ChainReader,
+  cursor: ChainCursor,
+): Promise<ReportedBlock | undefined> {
   const { finalNumber, network } = cursor;
   const depth = reader.network.finality?.depth ?? 1;
-  const { finding } = await askWitnesses(
+  const { finding, statements } = await askWitnesses(
     reader,
     async (witness) => {
       const [head, block] = await Promise.all([witness.head(), witness.block(finalNumber)]);
@@ -72,6 +81,11 @@ async function askFinal(deps: WatchDeps, reader: ChainReader, cursor: ChainCurso
     },
     ({ block }) => blockKey(block),
   );
+  // The watchers of other networks report the disputes about their own final blocks.
+  if (finding.is === 'disputed' && network === watcher.network) {
+    const blocks = statements.map((each) => ({ ...each, answer: each.answer?.block }));
+    watcher.memory.disputes.set('endings', disputedBlock(finalNumber, blocks));
+  }
   if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
   const { block, head } = finding.value;
   const isAlone = finding.is === 'alone';
@@ -213,7 +227,7 @@ export async function fateOfItem(
 ): Promise<ItemFate> {
   if (view === undefined) return { is: 'unclear' };
   if (stored.method === 'deposit') return fateOfDeposit(deps, watcher, stored, view);
-  const { chain, cursor, paid } = view;
+  const { chain, cursor, block, paid } = view;
   const { commitment, network } = stored;
   const item = itemOf(stored);
   const used = await askUse(watcher, view, stored);
@@ -226,7 +240,7 @@ export async function fateOfItem(
   } else if (used.isUsed && !isAuthorized(item.method)) {
     const { lease, memory } = watcher;
     const { searches, reads } = memory;
-    const search = await findMissedEvent(deps, { chain, cursor, stored, lease, searches, reads });
+    const search = await findMissedEvent(deps, { chain, cursor, block, stored, lease, searches, reads });
     if (!search.isDone) return { is: 'unclear' };
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;

@@ -12,6 +12,7 @@ import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { maintainFormerSends } from './maintain-former-sends.ts';
 import { noticeCoin } from './notice-coin.ts';
+import { timeToJudge } from './time-to-judge.ts';
 import { mostPerRound, newRoundReads, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** The interval of checks that depend on time alone while the chain stands still. */
@@ -54,7 +55,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     await maintainFormerSends(deps, watcher);
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
-  await raiseUndetermined(deps, watcher, view);
+  await raiseUndetermined(deps, watcher);
   return view.isBehind || hasMoreEvents || hasMoreMovements;
 }
 
@@ -63,17 +64,14 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   watcher.memory.disputes.delete('endings');
   watcher.memory.reads = newRoundReads();
   const { payments: judged } = watcher.memory.turns;
-  const ask = { finalAt: new Date(view.finalAtMs), limit: mostPerRound(deps) };
+  const ask = { finalAt: new Date(await timeToJudge(deps, watcher, view)), limit: mostPerRound(deps) };
   const now = new Date(deps.world.clock.nowMs());
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
   // A round that was not full means that every payment had its turn.
   if (payments.length < ask.limit) judged.clear();
   else for (const { id, merchantId } of payments) judged.set(merchantId, id);
-  await judgePayments(
-    deps,
-    watcher,
-    payments.map(({ id }) => id),
-  );
+  const subjects = payments.map(({ id }) => id);
+  await judgePayments(deps, watcher, subjects);
   await judgeOutgoing(deps, watcher, ask);
   watcher.memory.reads = newRoundReads();
 }
@@ -88,15 +86,12 @@ async function reportStanding({ chain, network, depth, memory, disputed, alone }
   await alone.set(network, memory.heights.alone === undefined ? undefined : message);
 }
 
-async function raiseUndetermined(
-  deps: WatchDeps,
-  { network, memory, undetermined }: Watcher,
-  view: View,
-): Promise<void> {
+/** Goes by our own clock: an endpoint that reports too early times must not silence the alert. */
+async function raiseUndetermined(deps: WatchDeps, { network, memory, undetermined }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
   if (!hasPassed(memory.checkedAtMs, nowMs, CHECK_EVERY_MS)) return;
   memory.checkedAtMs = nowMs;
-  const before = new Date(Math.min(nowMs, view.finalAtMs) - UNDETERMINED_AFTER_MS);
+  const before = new Date(nowMs - UNDETERMINED_AFTER_MS);
   const count = await countUndetermined(deps.db.sql, { network, before });
   const message = `The outcome of ${count} items has been unknown for minutes.`;
   await undetermined.set(network, count === 0 ? undefined : message);

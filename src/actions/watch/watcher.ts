@@ -158,6 +158,7 @@ export function watchLeaseName(network: string): string {
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;
+  /** The time of that block, according to one endpoint. It proves nothing. */
   readonly finalAtMs: number;
   /** The height of the chain according to its endpoints. */
   readonly heights: Heights;

@@ -45,6 +45,10 @@ function createPort(core: Core): Chain {
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
   /** The endpoint that answers when a single endpoint is asked. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
+  const reportedBlock = ({ timestampS, ...header }: Block): Block => ({
+    ...header,
+    timestampS: timestampS + speaker().addsToTimesS,
+  });
   const asSpoken = (sent: SentTransaction) => ({ ...sent, coinSpent: sent.coinSpent + speaker().addsToCosts });
   /** True if the first two endpoints refuse every item. An endpoint without an answer is ignored if another one answers. */
   const bothRefuse = () => {
@@ -71,16 +75,13 @@ function createPort(core: Core): Chain {
 
   const reader: ChainReader = {
     network,
-    head: () =>
-      ask('head', () => {
-        const { timestampS, ...header } = headerOf(visibleHead());
-        return { ...header, timestampS: timestampS + speaker().addsToTimesS };
-      }),
+    head: () => ask('head', () => reportedBlock(headerOf(visibleHead()))),
     block: (number) =>
       ask('block', () => {
         const block = number > visibleHead().number ? undefined : blocks.at(number);
         if (block === undefined) return undefined;
-        return number === lies.wrongHashAt ? misquote(headerOf(block)) : headerOf(block);
+        const reported = reportedBlock(headerOf(block));
+        return number === lies.wrongHashAt ? misquote(reported) : reported;
       }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {
