@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { RANGE } from '../../src/actions/watch/find-missed-event.ts';
 import type { ChainEvent, Witness } from '../../src/chains/chain-reader.ts';
+import { newId } from '../../src/domain/ids.ts';
 import { searchPlace } from '../../src/store/chain/deposit-places.ts';
 import { findDepositProgress, isPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
@@ -13,6 +14,7 @@ import { nodesOf, planOf } from '../query-plan.ts';
 import { costOf } from '../rows-read.ts';
 import { seeded } from '../simulation/seeded.ts';
 import { headOf, spyOnStatements } from '../spied-statements.ts';
+import { until } from '../until.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
 type Deposit = Awaited<ReturnType<RefundScene['deposit']>>;
@@ -108,6 +110,53 @@ describe('the work of a watcher', () => {
       select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
     assert.deepEqual(left, { count: 4 }, 'the others still wait');
     assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('delays no payment by sixty transactions of strangers, and asks about them at once', async () => {
+    scene = await openRefundScene({ witnesses: 2 });
+    const node = await scene.newNode();
+    await node.turn();
+    const { id } = await scene.accept();
+    await node.relay();
+    const strange = new Set<string>();
+    for (let count = 0; count < 60; count += 1) {
+      const subject = newId('pay_', scene.nowMs(), scene.world.random.bytes(10));
+      const { signed } = await scene.payers.payable('eip3009-vrs', { subject, amount: 1n, fee: 0n });
+      strange.add(scene.control.relayAsStranger([signed]));
+    }
+    scene.control.mine();
+    // The second endpoint answers questions about them when the test says so.
+    const gates = { receipt: Promise.withResolvers<void>(), transfers: Promise.withResolvers<void>() };
+    const asked = { receipt: new Set<string>(), transfers: new Set<string>() };
+    const held = async (question: keyof typeof gates, hash: string) => {
+      if (!strange.has(hash)) return;
+      asked[question].add(hash);
+      await gates[question].promise;
+    };
+    const { witnesses } = scene.chain.reader;
+    const slow = (witness: Witness): Witness => ({
+      ...witness,
+      receipt: (hash) => held('receipt', hash).then(() => witness.receipt(hash)),
+      transfers: (hash) => held('transfers', hash).then(() => witness.transfers(hash)),
+    });
+    Object.assign(scene.chain.reader, {
+      witnesses: () => witnesses().map((witness, index) => (index === 1 ? slow(witness) : witness)),
+    });
+    const round = node.watch();
+    await until('the payment is decided', async () => (await scene.status(id)) === 'succeeded');
+    await until('their receipts are asked for', async () => asked.receipt.size === 50);
+    gates.receipt.resolve();
+    await until('their transfers are asked for', async () => asked.transfers.size === 50);
+    gates.transfers.resolve();
+    await round;
+    const open = async () => {
+      const rows = await scene.db.sql`
+        select from chain_events where transaction_hash = any(${[...strange]}::text[]) and decided_at is null`;
+      return rows.length;
+    };
+    assert.equal(await open(), 10, 'the others wait for the next round');
+    await node.watch();
+    assert.equal(await open(), 0);
   });
 
   it('reads blocks once for all signatures whose nonces payers have used elsewhere', async () => {

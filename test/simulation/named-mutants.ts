@@ -762,6 +762,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'decides events behind those about which the endpoints contradict each other, however many these are',
   },
   {
+    name: 'payments wait for the transactions of strangers',
+    file: 'src/actions/watch/decide-events.ts',
+    from: '  const paid = await decidePaid(deps, watcher, proved);\n',
+    to: '  await noticeRestore(deps, watcher, strange);\n  const paid = await decidePaid(deps, watcher, proved);\n',
+    test: 'test/e2e/bounded-watching.test.ts',
+    title: 'delays no payment by sixty transactions of strangers',
+  },
+  {
+    name: 'transactions of strangers are looked up one after the other',
+    file: 'src/actions/watch/notice-restore.ts',
+    from: '      const origin = await originBy(transactionHash);\n',
+    to: '      for (const asked of [...origins.values()]) await asked;\n      const origin = await originBy(transactionHash);\n',
+    test: 'test/e2e/bounded-watching.test.ts',
+    title: 'delays no payment by sixty transactions of strangers',
+  },
+  {
     name: 'each transfer of dust is folded by itself',
     file: 'src/store/chain/place-checkpoints.ts',
     from: 'm.amount < coalesce((${limits} ->> m.asset)::numeric, 0) as is_dust',

@@ -44,26 +44,43 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     return item === undefined ? [] : [{ event, item }];
   });
   const strange = found.filter(({ commitment }) => !items.has(commitment));
+  const { proved, refuted } = await proveEvents(deps, watcher, view, known);
+  if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
+  await forget(deps, watcher, refuted);
+  const paid = await decidePaid(deps, watcher, proved);
+  await settleSwept(deps, watcher, proved);
+  // Payments are decided first, because strangers can cause any number of other events.
+  await mark(
+    deps,
+    watcher,
+    paid.filter(({ isDecided }) => !isDecided),
+  );
+  if (paid.length > 0) deps.world.crashPoint?.('watch.decided');
+  // A refusal can end a payment, and no payment ends by the clock in a restored database. So a restore is noticed before.
+  const decided = await decideStrange(deps, watcher, strange);
+  decided.push(...(await decideRefused(deps, watcher, proved)));
+  await mark(deps, watcher, decided);
+  return found.length === limit && paid.length + decided.length > 0;
+}
+
+/** After a crash before this statement everything is repeated. A second application is refused. */
+async function mark(deps: WatchDeps, { network, lease }: Watcher, decided: readonly DecidedEvent[]): Promise<void> {
+  if (decided.length === 0) return;
+  await commandOfLeader(deps, lease, (tx, at) => markDecided(tx, network, decided, at));
+  deps.world.crashPoint?.('watch.decided');
+}
+
+async function decideStrange(
+  deps: WatchDeps,
+  watcher: Watcher,
+  strange: readonly StoredEvent[],
+): Promise<DecidedEvent[]> {
   const { open, unproved } = await noticeRestore(deps, watcher, strange);
-  const decided = strange.flatMap((event) => {
+  return strange.flatMap((event) => {
     if (open.has(event)) return [];
     const problem = unproved.has(event) ? NO_TRANSFER : null;
     return [{ ...unknown(deps, watcher, event), problem }];
   });
-  const { proved, refuted } = await proveEvents(deps, watcher, view, known);
-  if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
-  await forget(deps, watcher, refuted);
-  const applied = await decidePaid(deps, watcher, proved);
-  decided.push(...applied.filter(({ isDecided }) => !isDecided));
-  decided.push(...(await decideRefused(deps, watcher, proved)));
-  await settleSwept(deps, watcher, proved);
-  if (decided.length > 0) {
-    // After a crash before this line everything is repeated. A second application is refused.
-    await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
-  }
-  const hasDecided = decided.length > 0 || applied.length > 0;
-  if (hasDecided) deps.world.crashPoint?.('watch.decided');
-  return found.length === limit && hasDecided;
 }
 
 /** Deletes events that an endpoint forged. Their items continue as if there were no event. */

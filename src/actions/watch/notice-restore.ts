@@ -53,38 +53,43 @@ export async function noticeRestore(
   for (const event of claims.slice(MAX_PROVED)) open.add(event);
   memory.turns.claims = claims.length > MAX_PROVED ? memory.turns.claims + MAX_PROVED : 0;
   const show = showings(chain.reader, proved);
-  const origins = new Map<string, Promise<Origin>>();
+  const origins = new Map<string, Promise<Origin | undefined>>();
+  const originBy = (hash: string) => {
+    const asked = origins.get(hash) ?? unlessUnavailable(originOf(deps, watcher, hash));
+    origins.set(hash, asked);
+    return asked;
+  };
   const provesRestore = (event: StoredEvent, origin: Origin) =>
     sealed.has(event)
       ? isForgotten(watcher, event, { origin, own })
       : left.has(event) || isAmong(network, own, origin.from);
   const forged: StoredEvent[] = [];
-  let isFrozen = false;
-  for (const event of proved) {
-    const { transactionHash } = event;
-    const { finding, statements } = await askWitnesses(chain.reader, (witness) => show(witness, event));
-    if (finding.is === 'disputed') {
-      memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${describeStatements(statements)}.`);
-    }
-    if (finding.is === 'open' || finding.is === 'disputed') {
-      open.add(event);
-      continue;
-    }
-    if (finding.value !== SHOWN) {
-      forged.push(event);
-      continue;
-    }
-    const asked = origins.get(transactionHash) ?? originOf(deps, watcher, transactionHash);
-    origins.set(transactionHash, asked);
-    const origin = await unlessUnavailable(asked);
-    if (origin === undefined) open.add(event);
-    else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
-    else if (!isFrozen && provesRestore(event, origin)) {
-      // One freeze suffices for all events.
-      await freezeRestored(deps, watcher, event);
-      isFrozen = true;
-    }
-  }
+  const proofs: StoredEvent[] = [];
+  // All at once: one after the other, strangers' transactions would delay the next round by a round trip each.
+  await Promise.all(
+    proved.map(async (event) => {
+      const { transactionHash } = event;
+      const { finding, statements } = await askWitnesses(chain.reader, (witness) => show(witness, event));
+      if (finding.is === 'disputed') {
+        memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${describeStatements(statements)}.`);
+      }
+      if (finding.is === 'open' || finding.is === 'disputed') {
+        open.add(event);
+        return;
+      }
+      if (finding.value !== SHOWN) {
+        forged.push(event);
+        return;
+      }
+      const origin = await originBy(transactionHash);
+      if (origin === undefined) open.add(event);
+      else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
+      else if (provesRestore(event, origin)) proofs.push(event);
+    }),
+  );
+  // One freeze suffices for all events. It names the block from which the operator rebuilds.
+  const [proof] = proofs.sort((a, b) => a.blockNumber - b.blockNumber);
+  if (proof !== undefined) await freezeRestored(deps, watcher, proof);
   await forgetForged(deps, watcher, forged);
   return { open, unproved };
 }
