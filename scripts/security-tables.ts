@@ -130,7 +130,8 @@ export const OTHER_ACTS = {
   },
   'a call of the Collector with an item of one’s own, or with a subject of somebody else': {
     changes: 'nothing: its commitment is not stored',
-    bound: 'an event of an unknown commitment is read once, after the payments of its round; at most 50 are looked up in a round, all at once',
+    bound:
+      'an event of an unknown commitment is read once, after the payments of its round; at most 50 are looked up in a round, all at once',
     test: ACTS_TEST,
   },
   'a call of the Collector with an item of a payer, and a signature that is made up': {
