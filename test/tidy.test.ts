@@ -415,11 +415,7 @@ const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
   'src/domain/wait.ts': ['permit2'],
   // Contracts that belong to the folder of the family.
   'src/chains/amount-text.ts': ['eip155'],
-  'src/chains/collectors.ts': ['0x'],
-  'src/chains/committed.ts': ['eip155', '0x', 'nonce'],
-  'src/chains/destinations.ts': ['eip155', 'permit2'],
   'src/chains/event-terms.ts': ['nonce', 'permit2'],
-  'src/http/checkout/page-state.ts': ['eip155'],
 };
 
 /** The words of the EVM family in the code of a source. Comments may have examples. */

@@ -1,6 +1,6 @@
 import type { World } from '../../runtime/world.ts';
-import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { KnownAsset, Network, PayTerms } from '../network.ts';
+import { type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tokenOf } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';

@@ -1,7 +1,7 @@
 import { idBytes } from '../../domain/ids.ts';
 import { type Item, type ItemMethod, isByDeposit } from '../../domain/item.ts';
-import { isSealed } from '../collectors.ts';
 import { type CollectorItem, commitmentOf, NATIVE_TOKEN, type NonceSpace, sealedTermsOf } from './collector.ts';
+import { isSealed } from './collectors.ts';
 import {
   authorizationCommitment,
   type DepositTerms,
