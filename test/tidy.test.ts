@@ -407,10 +407,7 @@ const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
   'src/actions/books/restore/recover-terms.ts': ['eip3009'],
   'src/actions/event-subject.ts': ['nonce', 'eip3009', 'permit2'],
   'src/actions/oversight/check-work.ts': ['permit2'],
-  'src/actions/paying/fetch-actions.ts': ['permit2'],
-  'src/actions/paying/list-options.ts': ['permit2'],
   'src/actions/paying/verdict-refusals.ts': ['gas', 'permit2'],
-  'src/actions/paying/wallet-requests.ts': ['permit2'],
   'src/domain/wait-money.ts': ['permit2'],
   'src/domain/wait.ts': ['permit2'],
   // Contracts that belong to the folder of the family.

@@ -1,4 +1,4 @@
-import type { Item } from '../domain/item.ts';
+import type { Item, ItemMethod } from '../domain/item.ts';
 import type { CommittedTerms } from '../domain/receipt.ts';
 import type { Log, World } from '../runtime/world.ts';
 import type { Chain } from './chain.ts';
@@ -13,6 +13,11 @@ export interface Family {
   /** A signer whose key is with another program. */
   createExternalSigner(input: ExternalSignerInput): Signer;
 
+  /**
+   * True if the wallet gets its actions in the list of options. False if it fetches them. Wallets in use expect one or the other,
+   * by the method.
+   */
+  listsActions(method: ItemMethod): boolean;
   /**
    * The reason why money that is sent to this address is lost, as the end of a sentence. Undefined for an address of no contract
    * that the family uses.

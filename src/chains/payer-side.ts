@@ -1,4 +1,5 @@
 import type { Item } from '../domain/item.ts';
+import type { Step } from '../domain/option.ts';
 import type { Network } from './network.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
@@ -19,7 +20,9 @@ export interface PayerSide {
   sealedTerms(item: Omit<Item, 'subject' | 'seal'>): string;
   /** The deposit address of an item by deposit. The address does not depend on the payer. */
   depositAddressOf(item: Item): string;
-  /** The actions of the payer's wallet for the item, in order. */
+  /** The steps of the payer's wallet for an amount of an asset, in order. */
+  walletSteps(cost: { readonly asset: string; readonly amount: bigint }, allowance: bigint): readonly Step[];
+  /** The actions of the payer's wallet for the item: one for each step. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
@@ -59,7 +62,7 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** The allowance that the payer gave to Permit2. Zero for other methods. */
+  /** What the payer allows others to take of the asset, for methods that need it. Zero for other methods. */
   readonly allowance: bigint;
   /** True if the token refuses transfers of this account. */
   readonly isRefused: boolean;

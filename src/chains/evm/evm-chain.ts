@@ -27,7 +27,7 @@ import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, nonceCall, usedCall } from './token-calls.ts';
 import type { Transport } from './transport.ts';
-import { walletActions } from './wallet-actions.ts';
+import { walletActions, walletSteps } from './wallet-actions.ts';
 import { createWitness } from './witness.ts';
 
 export interface EvmChainInput {
@@ -97,6 +97,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     commitmentOf,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
+    walletSteps: ({ asset, amount }, allowance) => walletSteps(context.termsOf(asset), amount, allowance),
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
     survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),

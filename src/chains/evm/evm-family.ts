@@ -10,6 +10,8 @@ export const EVM: Family = {
   createChain: createEvmChain,
   createLocalSigner,
   createExternalSigner,
+  // Wallets take the approval of Permit2 and the signature from the list.
+  listsActions: (method) => method === 'permit2',
   contractProblem,
   isSealed,
   takesAuthorizations,

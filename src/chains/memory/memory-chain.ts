@@ -159,6 +159,7 @@ function createPort(core: Core): Chain {
     commitmentOf: rules.commitmentOf,
     sealedTerms: rules.sealedTerms,
     depositAddressOf: rules.depositAddressOf,
+    walletSteps: rules.walletSteps,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
     judge: (item, signature) =>
