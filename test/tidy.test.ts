@@ -404,15 +404,12 @@ const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
   'src/actions/oversight/clear-outdated-alerts.ts': ['0x'],
   'src/actions/watch/deposits/order-sweeps.ts': ['0x'],
   // The method of an item, where its family could say what the method does.
-  'src/actions/books/restore/recover-terms.ts': ['eip3009'],
-  'src/actions/event-subject.ts': ['nonce', 'eip3009', 'permit2'],
   'src/actions/oversight/check-work.ts': ['permit2'],
   'src/actions/paying/verdict-refusals.ts': ['gas', 'permit2'],
   'src/domain/wait-money.ts': ['permit2'],
   'src/domain/wait.ts': ['permit2'],
   // Contracts that belong to the folder of the family.
   'src/chains/amount-text.ts': ['eip155'],
-  'src/chains/event-terms.ts': ['nonce', 'permit2'],
 };
 
 /** The words of the EVM family in the code of a source. Comments may have examples. */

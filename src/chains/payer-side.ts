@@ -1,4 +1,4 @@
-import type { Item } from '../domain/item.ts';
+import type { Item, PayMethod } from '../domain/item.ts';
 import type { Step } from '../domain/option.ts';
 import type { Network } from './network.ts';
 import type { RefusalReason } from './refusal-reason.ts';
@@ -14,6 +14,8 @@ export interface PayerSide {
   collector(): string | undefined;
   /** The address of the contract that new deposit addresses are derived from. Undefined while the network has none. */
   depositContract(): string | undefined;
+  /** The way of payment of the asset. For an asset that nobody can pay with now, the usual way of tokens. */
+  methodOf(asset: string): PayMethod;
   /** The commitment: the hash of the whole item. The payer's signature covers it, or the deposit address is derived from it. */
   commitmentOf(item: Item): string;
   /** The terms that the seal of an item authenticates, as one text: everything that the commitment covers except the subject. */

@@ -153,11 +153,7 @@ describe('an EVM chain', () => {
           amount: item.amount,
           fee: item.fee,
           recipient: item.recipient,
-          terms: {
-            nonceSpace: method === 'permit2' ? 'permit2' : 'token',
-            feeAccount: item.feeAccount,
-            deadline: BigInt(item.deadlineS),
-          },
+          terms: { method, feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
         })),
       );
 

@@ -17,7 +17,7 @@ import type { Endpoint } from './endpoint.ts';
 import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createTransferReaders, findCoinTransfer, listCoinTransfers } from './incoming.ts';
-import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
+import { depositAddressOf, itemCommitment, sealedTerms, usualMethod } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { offerOf, priceText } from './offer.ts';
 import { raiseOffer } from './raise-fees.ts';
@@ -94,6 +94,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     network,
     collector,
     depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
+    methodOf: (asset) => usualMethod(network.assets.get(asset)?.pay),
     commitmentOf,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
