@@ -399,17 +399,12 @@ const OUTSIDE_EVM: readonly (readonly [place: RegExp, words: readonly EvmWord[],
 
 /** Files that still know more of the EVM family than they need. The list only gets shorter. */
 const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
-  // A signature and a subject that are no hexadecimal text on another chain.
-  'src/actions/books/audit/paid-event.ts': ['0x'],
-  'src/actions/oversight/clear-outdated-alerts.ts': ['0x'],
-  'src/actions/watch/deposits/order-sweeps.ts': ['0x'],
   // The method of an item, where its family could say what the method does.
   'src/actions/oversight/check-work.ts': ['permit2'],
   'src/actions/paying/verdict-refusals.ts': ['gas', 'permit2'],
   'src/domain/wait-money.ts': ['permit2'],
   'src/domain/wait.ts': ['permit2'],
   // Contracts that belong to the folder of the family.
-  'src/chains/amount-text.ts': ['eip155'],
 };
 
 /** The words of the EVM family in the code of a source. Comments may have examples. */

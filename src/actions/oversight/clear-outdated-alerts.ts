@@ -1,4 +1,5 @@
 import type { Chains } from '../../chains/chains.ts';
+import { isAddressForm } from '../../domain/addresses/families.ts';
 import type { AlertName } from '../../domain/alert.ts';
 import type { Log } from '../../runtime/world.ts';
 import { listAlerts } from '../../store/plumbing/alerts.ts';
@@ -57,6 +58,6 @@ export async function clearOutdatedAlerts(deps: CommandDeps & { log: Log; chains
 /** True for a network of this node, one of its accounts, or work on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`. */
 function isServed(subject: string, served: ReadonlySet<string>): boolean {
   const [network = ''] = /[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/.exec(subject) ?? [];
-  const namesAccount = subject.includes('0x');
+  const namesAccount = subject.split(/[ :/]/).some(isAddressForm);
   return served.has(subject) || network === '' || (!namesAccount && served.has(network));
 }

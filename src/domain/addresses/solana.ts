@@ -8,6 +8,8 @@ export const SOLANA: Addresses = {
   spansNetworks: false,
   slotWord: 'number',
   workWord: 'compute units',
+  noSignature: '',
+  spellBytes: (hex) => hex,
   parseReference,
   parse,
   hasForm: (text) => base58ByteLength(text) === 32,
