@@ -18,6 +18,8 @@ export interface Addresses {
   readonly slotWord: string;
   /** The family's word for the units of execution that a transaction uses. */
   readonly workWord: string;
+  /** The family's word for the program that takes tokens of an account by its approval. */
+  readonly spenderWord: string;
   /** The decimals of the coin of every network of the family. Undefined where the family has no such rule. */
   readonly coinDecimals?: number;
   /** The signature of an item that needs none, as it is stored. */

@@ -11,6 +11,7 @@ export const EIP155: Addresses = {
   spansNetworks: true,
   slotWord: 'nonce',
   workWord: 'gas',
+  spenderWord: 'Permit2',
   coinDecimals: 18,
   noSignature: '0x',
   spellBytes: (hex) => `0x${hex}`,

@@ -16,9 +16,12 @@ import {
   noSignature,
   parseAddress,
   parseTransactionId,
+  slotWord,
   spellBytes,
+  spenderWord,
   unitKey,
   withoutChecksum,
+  workWord,
 } from './families.ts';
 
 const BASE = 'eip155:8453';
@@ -111,4 +114,11 @@ describe('what a family writes', () => {
       assert.equal(coinDecimals(network), undefined);
     }
   });
+});
+
+it('messages have the words of the family', () => {
+  const words = (network: string) => [slotWord(network), workWord(network), spenderWord(network)];
+  assert.deepEqual(words(BASE), ['nonce', 'gas', 'Permit2']);
+  assert.deepEqual(words(CLUSTER), ['number', 'compute units', 'the delegate']);
+  assert.deepEqual(words('cosmos:hub'), ['number', 'units', 'the gateway']);
 });

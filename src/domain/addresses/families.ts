@@ -62,6 +62,11 @@ export function workWord(network: string): string {
   return familyOf(network)?.workWord ?? 'units';
 }
 
+/** The word for the program that takes tokens of an account by its approval, in messages to people. */
+export function spenderWord(network: string): string {
+  return familyOf(network)?.spenderWord ?? 'the gateway';
+}
+
 /** The decimals of the coins of the network's family. Undefined if its networks may differ. */
 export function coinDecimals(network: string): number | undefined {
   return familyOf(network)?.coinDecimals;

@@ -8,6 +8,7 @@ export const SOLANA: Addresses = {
   spansNetworks: false,
   slotWord: 'number',
   workWord: 'compute units',
+  spenderWord: 'the delegate',
   noSignature: '',
   spellBytes: (hex) => hex,
   parseReference,
