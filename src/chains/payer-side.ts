@@ -39,7 +39,8 @@ export interface PayerSide {
 }
 
 export interface WalletAction {
-  readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
+  /** The name by which wallets of the family know the request. */
+  readonly method: string;
   readonly params: readonly unknown[];
 }
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../chains/payer-side.ts';
 import type { RefusalReason } from '../../chains/refusal-reason.ts';
-import { spenderWord, workWord } from '../../domain/addresses/families.ts';
+import { signatureRule, spenderWord, workWord } from '../../domain/addresses/families.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { quoteExpired } from './option-refusals.ts';
 
@@ -23,8 +23,8 @@ const wrongSignature = () =>
 
 /** The error for each finding of the chain. Wallets search for the words "insufficient funds". */
 const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', (network: string) => ApiError>> = {
-  malformed_signature: () =>
-    validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),
+  malformed_signature: (network) =>
+    validationError([{ field: 'results', message: `must hold ${signatureRule(network)}` }], 422),
   wrong_signature: wrongSignature,
   short_balance: refused('The account has insufficient funds.'),
   short_allowance: (network) =>

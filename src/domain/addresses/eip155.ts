@@ -12,6 +12,7 @@ export const EIP155: Addresses = {
   slotWord: 'nonce',
   workWord: 'gas',
   spenderWord: 'Permit2',
+  signatureRule: 'a signature of 65 bytes, with a low s',
   coinDecimals: 18,
   noSignature: '0x',
   spellBytes: (hex) => `0x${hex}`,

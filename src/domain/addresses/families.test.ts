@@ -16,6 +16,7 @@ import {
   noSignature,
   parseAddress,
   parseTransactionId,
+  signatureRule,
   slotWord,
   spellBytes,
   spenderWord,
@@ -117,8 +118,13 @@ describe('what a family writes', () => {
 });
 
 it('messages have the words of the family', () => {
-  const words = (network: string) => [slotWord(network), workWord(network), spenderWord(network)];
-  assert.deepEqual(words(BASE), ['nonce', 'gas', 'Permit2']);
-  assert.deepEqual(words(CLUSTER), ['number', 'compute units', 'the delegate']);
-  assert.deepEqual(words('cosmos:hub'), ['number', 'units', 'the gateway']);
+  const words = (network: string) => [
+    slotWord(network),
+    workWord(network),
+    spenderWord(network),
+    signatureRule(network),
+  ];
+  assert.deepEqual(words(BASE), ['nonce', 'gas', 'Permit2', 'a signature of 65 bytes, with a low s']);
+  assert.deepEqual(words(CLUSTER), ['number', 'compute units', 'the delegate', 'a signature of 64 bytes']);
+  assert.deepEqual(words('cosmos:hub'), ['number', 'units', 'the gateway', 'a signature']);
 });

@@ -67,6 +67,11 @@ export function spenderWord(network: string): string {
   return familyOf(network)?.spenderWord ?? 'the gateway';
 }
 
+/** What the signature of a key must be on the network, in messages to people. */
+export function signatureRule(network: string): string {
+  return familyOf(network)?.signatureRule ?? 'a signature';
+}
+
 /** The decimals of the coins of the network's family. Undefined if its networks may differ. */
 export function coinDecimals(network: string): number | undefined {
   return familyOf(network)?.coinDecimals;

@@ -9,6 +9,7 @@ export const SOLANA: Addresses = {
   slotWord: 'number',
   workWord: 'compute units',
   spenderWord: 'the delegate',
+  signatureRule: 'a signature of 64 bytes',
   noSignature: '',
   spellBytes: (hex) => hex,
   parseReference,
