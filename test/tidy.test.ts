@@ -397,30 +397,6 @@ const OUTSIDE_EVM: readonly (readonly [place: RegExp, words: readonly EvmWord[],
   [/^src\/http\/routes\/order-details\.ts$/, ['permit2'], 'an outcome of the sandbox'],
 ];
 
-/** Files that still know more of the EVM family than they need. The list only gets shorter. */
-const STILL_EVM: Readonly<Record<string, readonly EvmWord[]>> = {
-  // A signature and a subject that are no hexadecimal text on another chain.
-  'src/actions/books/audit/paid-event.ts': ['0x'],
-  'src/actions/watch/deposits/order-sweeps.ts': ['0x'],
-  // The method of an item, where its family could say what the method does.
-  'src/actions/books/restore/recover-terms.ts': ['eip3009'],
-  'src/actions/event-subject.ts': ['nonce', 'eip3009', 'permit2'],
-  'src/actions/oversight/check-work.ts': ['permit2'],
-  'src/actions/paying/fetch-actions.ts': ['permit2'],
-  'src/actions/paying/list-options.ts': ['permit2'],
-  'src/actions/paying/verdict-refusals.ts': ['gas', 'permit2'],
-  'src/actions/paying/wallet-requests.ts': ['permit2'],
-  'src/domain/wait-money.ts': ['permit2'],
-  'src/domain/wait.ts': ['permit2'],
-  // Contracts that belong to the folder of the family.
-  'src/chains/amount-text.ts': ['eip155'],
-  'src/chains/collectors.ts': ['0x'],
-  'src/chains/committed.ts': ['eip155', '0x', 'nonce'],
-  'src/chains/destinations.ts': ['eip155', 'permit2'],
-  'src/chains/event-terms.ts': ['nonce', 'permit2'],
-  'src/http/checkout/page-state.ts': ['eip155'],
-};
-
 /** The words of the EVM family in the code of a source. Comments may have examples. */
 function evmWords(source: string): EvmWord[] {
   const code = source.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
@@ -766,16 +742,11 @@ describe('the house', () => {
             place.test(name) && words.includes(word) ? [`${index} ${word}`] : [],
           );
           for (const reason of reasons) needed.add(reason);
-          const isLeft = STILL_EVM[name]?.includes(word) === true;
-          if (isLeft) needed.add(`${name} ${word}`);
-          return reasons.length > 0 || isLeft ? [] : [`${name}: ${word}`];
+          return reasons.length > 0 ? [] : [`${name}: ${word}`];
         }),
       );
     assert.deepEqual(unexplained, []);
-    const listed = [
-      ...OUTSIDE_EVM.flatMap(([, words], index) => words.map((word) => `${index} ${word}`)),
-      ...Object.entries(STILL_EVM).flatMap(([name, words]) => words.map((word) => `${name} ${word}`)),
-    ];
+    const listed = OUTSIDE_EVM.flatMap(([, words], index) => words.map((word) => `${index} ${word}`));
     assert.deepEqual(
       listed.filter((entry) => !needed.has(entry)),
       [],

@@ -2,7 +2,7 @@ import type { ChainEvent } from '../chains/chain-reader.ts';
 import type { Network } from '../chains/network.ts';
 import type { PayerSide } from '../chains/payer-side.ts';
 import { idBytes, subjectFromBytes } from '../domain/ids.ts';
-import type { Item, ItemMethod } from '../domain/item.ts';
+import type { Item } from '../domain/item.ts';
 import { openSeal, possibleIds, sealedIds } from '../domain/seal.ts';
 import type { SubjectKeyDeps } from './subject-keys.ts';
 
@@ -42,16 +42,8 @@ export function termsOfEvent(network: Network, event: SubjectEvent): Terms | und
       deadlineS: 0,
     };
   }
-  const { nonceSpace, deadline } = event.terms;
-  const method = nonceSpace === 'token' ? methodOf(network, asset) : METHODS[nonceSpace];
+  const { method, deadline } = event.terms;
   return { ...shared, method, asset, payer: event.payer, amount, fee, deadlineS: Number(deadline) };
-}
-
-const METHODS = { coin: 'native', permit2: 'permit2' } as const;
-
-/** Both forms of EIP-3009 share one nonce space, so the asset decides between them. */
-function methodOf({ assets }: Network, asset: string): ItemMethod {
-  return assets.get(asset)?.pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isSealed } from '../chains/collectors.ts';
+import { familyOf } from '../chains/families.ts';
 import type { PayerSide } from '../chains/payer-side.ts';
 import type { Item } from '../domain/item.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
@@ -116,7 +116,7 @@ export function sealItem(
   item: Item,
   sealedId?: string | null,
 ): Item {
-  if (!isSealed(item.collector)) return item;
+  if (!familyOf(item.network).isSealed(item.collector)) return item;
   const terms = payerSide.sealedTerms(item);
   return { ...item, seal: sealOf(subjectKeys, { id: item.subject, stored: sealedId, terms }) };
 }

@@ -1,9 +1,7 @@
+import { coinDecimals } from '../domain/addresses/families.ts';
 import { formatDecimal, formatForPeople } from '../domain/money.ts';
 import type { Coin, Network } from './network.ts';
 import type { Registry } from './registry.ts';
-
-/** Every native coin of an EVM chain has 18 decimals. The coin of a network without a record has no symbol. */
-const COIN = { symbol: 'coin', decimals: 18 };
 
 /** An amount of an asset as people write it, with the network: `40.00 USDC on Base`. */
 export function amountText(registry: Registry, asset: string, units: string | bigint): string {
@@ -21,8 +19,13 @@ export function tokenText(registry: Registry, asset: string, units: string | big
 
 function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
   const coin = registry.network(asset.slice(0, asset.indexOf('/')))?.coin;
-  const known = registry.asset(asset) ?? (coin?.id === asset ? coin : undefined);
-  return known ?? (/^eip155:\d+\/slip44:/.test(asset) ? COIN : undefined);
+  return registry.asset(asset) ?? (coin?.id === asset ? coin : unknownCoin(asset));
+}
+
+/** The coin of a network without a record has no symbol. */
+function unknownCoin(asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
+  const decimals = asset.includes('/slip44:') ? coinDecimals(asset) : undefined;
+  return decimals === undefined ? undefined : { symbol: 'coin', decimals };
 }
 
 /** An amount of the coin of a network: `0.1 ETH on Base`. */

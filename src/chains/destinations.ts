@@ -1,7 +1,6 @@
 import type { Account } from '../domain/caip.ts';
 import { type Chains, isIntermediate } from './chains.ts';
-import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
-import { PERMIT2_ADDRESS } from './evm/collector.ts';
+import { findFamily } from './families.ts';
 import { assetsOf, type RegistryDeps } from './registry.ts';
 
 /**
@@ -13,14 +12,10 @@ export function destinationProblem(
   account: Account,
   asset: string,
 ): string | undefined {
-  const { chainId, namespace, address } = account;
-  // These contracts have the same address on every EVM chain, connected or not.
-  const isOneOf = (releases: readonly ContractRelease[]) => releases.some((release) => release.address === address);
-  if (namespace === 'eip155' && isOneOf(COLLECTORS)) return 'must not be the Collector, which passes all on';
-  if (namespace === 'eip155' && isOneOf(DEPOSIT_CONTRACTS)) {
-    return 'must not be the contract of deposit addresses, which can give nothing back';
-  }
-  if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
+  const { chainId, address } = account;
+  // These contracts are known on networks that are not connected, too.
+  const ofContract = findFamily(chainId)?.contractProblem(address);
+  if (ofContract !== undefined) return ofContract;
   const tokens = [asset, ...assetsOf(registry, chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';
   const connected = chains.find(chainId);

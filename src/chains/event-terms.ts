@@ -1,7 +1,8 @@
+import type { PayMethod } from '../domain/item.ts';
+
 /** The terms of an item that only later releases of the Collector show. */
 export interface PaidTerms {
-  /** The contract that records the used nonce: the Collector for coin, the token, or Permit2. */
-  readonly nonceSpace: 'coin' | 'token' | 'permit2';
+  readonly method: PayMethod;
   readonly feeAccount: string;
   /** Unix seconds. Up to 256 bits: anybody can emit an event with a deadline of their choice. */
   readonly deadline: bigint;

@@ -1,15 +1,34 @@
+import type { Item, ItemMethod } from '../domain/item.ts';
+import type { CommittedTerms } from '../domain/receipt.ts';
 import type { Log, World } from '../runtime/world.ts';
 import type { Chain } from './chain.ts';
 import type { Network } from './network.ts';
 import type { Signer } from './signer.ts';
 
-/** The part of a chain family that the program needs before it connects. Its chains then have the ports. */
+/** The part of a chain family that needs no connection. Its chains have the ports. */
 export interface Family {
   createChain(input: ChainInput): Chain;
   /** A signer with a key in this process. */
   createLocalSigner(key: string): Signer;
   /** A signer whose key is with another program. */
   createExternalSigner(input: ExternalSignerInput): Signer;
+
+  /**
+   * True if the wallet gets its actions in the list of options. False if it fetches them. Wallets in use expect one or the other,
+   * by the method.
+   */
+  listsActions(method: ItemMethod): boolean;
+  /**
+   * The reason why money that is sent to this address is lost, as the end of a sentence. Undefined for an address of no contract
+   * that the family uses.
+   */
+  contractProblem(address: string): string | undefined;
+  /** True if the events of our contract at this address show a sealed subject of 32 bytes, and every committed term. */
+  isSealed(contract: string): boolean;
+  /** True if our contract of deposit addresses at this address accepts authorizations of payers. */
+  takesAuthorizations(contract: string): boolean;
+  /** What a receipt needs to recompute the commitment. Undefined if the result differs, because stored data was lost. */
+  committedTerms(item: Item, commitment: string): CommittedTerms | undefined;
 }
 
 export interface ChainInput {

@@ -1,4 +1,5 @@
-import type { Item } from '../domain/item.ts';
+import type { Item, PayMethod } from '../domain/item.ts';
+import type { Step } from '../domain/option.ts';
 import type { Network } from './network.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
@@ -13,13 +14,17 @@ export interface PayerSide {
   collector(): string | undefined;
   /** The address of the contract that new deposit addresses are derived from. Undefined while the network has none. */
   depositContract(): string | undefined;
+  /** The way of payment of the asset. For an asset that nobody can pay with now, the usual way of tokens. */
+  methodOf(asset: string): PayMethod;
   /** The commitment: the hash of the whole item. The payer's signature covers it, or the deposit address is derived from it. */
   commitmentOf(item: Item): string;
   /** The terms that the seal of an item authenticates, as one text: everything that the commitment covers except the subject. */
   sealedTerms(item: Omit<Item, 'subject' | 'seal'>): string;
   /** The deposit address of an item by deposit. The address does not depend on the payer. */
   depositAddressOf(item: Item): string;
-  /** The actions of the payer's wallet for the item, in order. */
+  /** The steps of the payer's wallet for an amount of an asset, in order. */
+  walletSteps(cost: { readonly asset: string; readonly amount: bigint }, allowance: bigint): readonly Step[];
+  /** The actions of the payer's wallet for the item: one for each step. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
@@ -38,7 +43,8 @@ export interface PayerSide {
 }
 
 export interface WalletAction {
-  readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
+  /** The name by which wallets of the family know the request. */
+  readonly method: string;
   readonly params: readonly unknown[];
 }
 
@@ -63,7 +69,7 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** The allowance that the payer gave to Permit2. Zero for other methods. */
+  /** What the payer allows others to take of the asset, for methods that need it. Zero for other methods. */
   readonly allowance: bigint;
   /** True if the token refuses transfers of this account. */
   readonly isRefused: boolean;

@@ -20,8 +20,8 @@ import { encodeAbiParameters, encodeFunctionData, getAddress, type Hex, parseAbi
 import testAgora from '../../contracts/artifacts/TestAgora.json' with { type: 'json' };
 import testPaxos from '../../contracts/artifacts/TestPaxos.json' with { type: 'json' };
 import testWrapped from '../../contracts/artifacts/TestWrapped.json' with { type: 'json' };
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../chains/collectors.ts';
 import { PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../chains/evm/collectors.ts';
 import { readRegistry } from '../chains/registry.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import type { World } from '../runtime/world.ts';

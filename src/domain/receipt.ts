@@ -51,6 +51,10 @@ export interface Receipt {
   readonly sweeps?: SweepReceipt[];
 }
 
+/** The parts of a commitment that an item does not have in the form of its receipt. */
+export type CommittedTerms = Pick<Receipt, 'chainId' | 'collector' | 'token'> &
+  Required<Pick<Receipt, 'subject' | 'nonceSpace'>>;
+
 /** A transfer of the token to the deposit address, final and in time. */
 export interface TransferReceipt extends Place {
   readonly sender: string;

@@ -78,6 +78,8 @@ export interface SeenFacts {
 }
 
 export interface NetworkFacts {
+  /** CAIP-2. */
+  readonly chainId: string;
   readonly name: string;
   readonly blockTimeMs: number;
   /** The height of the chain. Undefined if the chain could not be read. */

@@ -1,9 +1,12 @@
+import { spenderWord } from './addresses/families.ts';
 import { isoText, type Wait, waitFor } from './wait-words.ts';
 
 /** The unfinished refund of a payment, or the unfinished payout of its held amount. */
 export interface OutgoingFacts {
   readonly purpose: 'refund' | 'payout';
   readonly id: string;
+  /** CAIP-2. */
+  readonly network: string;
   /** In the form for people, with the network: `9.90 USDC on Base`. */
   readonly amount: string;
   readonly state: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'held';
@@ -138,16 +141,18 @@ function payoutWait(facts: OutgoingFacts, nowMs: number): Wait {
 }
 
 /** The refusals that the operator can end. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  short_balance: 'the account that sends it holds too little',
-  short_allowance: 'the account that sends it has not approved the token for Permit2',
-  payer_blacklisted: 'the token blocks the account that sends it',
-  recipient_blacklisted: 'the token blocks its recipient',
-  paused: 'the token is paused',
-};
+function refusalsOn(network: string): Readonly<Record<string, string>> {
+  return {
+    short_balance: 'the account that sends it holds too little',
+    short_allowance: `the account that sends it has not approved the token for ${spenderWord(network)}`,
+    payer_blacklisted: 'the token blocks the account that sends it',
+    recipient_blacklisted: 'the token blocks its recipient',
+    paused: 'the token is paused',
+  };
+}
 
-function refusalText({ refusal }: OutgoingFacts): string {
-  const why = refusal == null ? undefined : REFUSALS[refusal];
+function refusalText({ network, refusal }: OutgoingFacts): string {
+  const why = refusal == null ? undefined : refusalsOn(network)[refusal];
   return why === undefined ? '' : ` It cannot be carried out now: ${why}.`;
 }
 

@@ -10,6 +10,7 @@ const NOW = Date.parse('2026-02-18T14:00:00Z');
 const DEADLINE = Date.parse('2026-02-18T14:03:02Z');
 
 const BASE: NetworkFacts = {
+  chainId: 'eip155:8453',
   name: 'Base',
   blockTimeMs: 2_000,
   head: 100,
@@ -74,6 +75,7 @@ const PROCESSING: WaitFacts = {
 const REFUND: OutgoingFacts = {
   purpose: 'refund',
   id: 'rfnd_1',
+  network: 'eip155:8453',
   amount: '10.00 USDC on Base',
   state: 'sending',
   sinceMs: NOW - 5_000,
@@ -128,6 +130,13 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /balance is short by 1\.20 USDC\. We try again until 2026-02-18T14:03:02Z\. The next try is at 2026-02-18T14:00:08Z/,
   ],
   ['a short balance of unknown size', by({ refusal: 'short_balance' }), 'refused', /the payer’s balance is too low/],
+  ['a missing approval', by({ refusal: 'short_allowance' }), 'refused', /has not approved the token for Permit2\./],
+  [
+    'an account that takes too much',
+    by({ refusal: 'out_of_gas' }),
+    'refused',
+    /it needs more gas than a payment may use/,
+  ],
   ['a refusal of an unknown kind', by({ refusal: 'x' }), 'refused', /without a known reason/],
   ['a signer that refuses', by({ refusal: 'signer_refused' }), 'signer_refused'],
   ['a payer that failed', by({ payerRetryAtMs: NOW + 9_000 }), 'payer_paused', /before 2026-02-18T14:00:09Z/],

@@ -1,3 +1,4 @@
+import { spenderWord, workWord } from './addresses/families.ts';
 import type { AlertName } from './alert.ts';
 import { SEND_MARGIN_MS } from './send-plan.ts';
 import type { AlertFacts, AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from './wait-facts.ts';
@@ -172,7 +173,7 @@ function offerWait({ sinceMs }: WaitFacts, { network, deadlineMs, isDeposit }: A
 function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const sinceMs = transaction?.broadcastAtMs ?? acceptedAtMs;
   const trouble = relayTrouble(network, acceptedAtMs);
-  // Gas prices and budgets hold back only new transactions.
+  // Prices and budgets hold back only new transactions.
   if (trouble?.cause === 'no_relayer' || trouble?.cause === 'relayer_out_of_funds') return trouble;
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {
@@ -194,7 +195,7 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   const untilDeadline = { sinceMs: acceptedAtMs, untilMs: deadlineMs };
   const partnerText = `The attempt is not sent any more, and nothing was charged by it so far. It is over soon after ${isoText(deadlineMs)}.`;
   if (attempt.isExhausted) {
-    const text = `It has failed on the chain as often, or used as much gas, as one payment may, and is not sent again. Its attempt is over soon after ${isoText(deadlineMs)}.`;
+    const text = `It has failed on the chain as often, or used as much ${workWord(network.chainId)}, as one payment may, and is not sent again. Its attempt is over soon after ${isoText(deadlineMs)}.`;
     return waitFor('exhausted', { text, partnerText, ...untilDeadline });
   }
   if (deadlineMs - facts.nowMs < SEND_MARGIN_MS) {
@@ -245,19 +246,21 @@ function relayTrouble(network: NetworkFacts, sinceMs: number): Wait | undefined 
 }
 
 /** The refusals as the middle of a sentence. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  short_balance: 'the payer’s balance is too low',
-  short_allowance: 'the payer has not approved the token for Permit2',
-  payer_blacklisted: 'the token blocks the payer',
-  recipient_blacklisted: 'the token blocks the recipient',
-  paused: 'the token is paused',
-  short_arrival: 'less than the amount would arrive',
-  wrong_signature: 'the token does not accept the signature',
-  out_of_gas: 'it needs more gas than a payment may use',
-  used: 'the signature is used already, which the watcher is checking',
-};
+function refusalsOn(network: string): Readonly<Record<string, string>> {
+  return {
+    short_balance: 'the payer’s balance is too low',
+    short_allowance: `the payer has not approved the token for ${spenderWord(network)}`,
+    payer_blacklisted: 'the token blocks the payer',
+    recipient_blacklisted: 'the token blocks the recipient',
+    paused: 'the token is paused',
+    short_arrival: 'less than the amount would arrive',
+    wrong_signature: 'the token does not accept the signature',
+    out_of_gas: `it needs more ${workWord(network)} than a payment may use`,
+    used: 'the signature is used already, which the watcher is checking',
+  };
+}
 
-function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts, refusal: string): Wait {
+function refused({ network, acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts, refusal: string): Wait {
   if (refusal === 'signer_refused') {
     return waitFor('signer_refused', {
       text: `The external signer refuses the transaction. It is asked again until ${isoText(deadlineMs)}; \`till alerts\` has its reason.`,
@@ -269,7 +272,7 @@ function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts,
   const why =
     refusal === 'short_balance' && shortBy !== undefined
       ? `the payer’s balance is short by ${shortBy}`
-      : (REFUSALS[refusal] ?? 'the chain refuses it without a known reason');
+      : (refusalsOn(network.chainId)[refusal] ?? 'the chain refuses it without a known reason');
   const next = retryAtMs === null ? '' : ` The next try is at ${isoText(retryAtMs)}.`;
   return waitFor('refused', {
     text: `It cannot be carried out now: ${why}. We try again until ${isoText(deadlineMs)}.${next}`,

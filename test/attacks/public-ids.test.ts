@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { COLLECTORS } from '../../src/chains/collectors.ts';
+import { COLLECTORS } from '../../src/chains/evm/collectors.ts';
 import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { paymentIn, standInPage } from '../e2e/checkout-page.ts';
 import { paidPayment } from '../e2e/paid-payment.ts';

@@ -6,7 +6,7 @@ import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { clearOutdatedAlerts } from '../../src/actions/oversight/clear-outdated-alerts.ts';
 import { adoptAccount } from '../../src/actions/own-accounts.ts';
-import { COLLECTORS } from '../../src/chains/collectors.ts';
+import { COLLECTORS } from '../../src/chains/evm/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findAccountCursor, listAccountRanges } from '../../src/store/chain/account-movements.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';

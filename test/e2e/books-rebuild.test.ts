@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/evm/collectors.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
-import { DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
+import { DEPOSIT_CONTRACTS } from '../../src/chains/evm/collectors.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';

@@ -13,7 +13,7 @@ import { renewReleaseMacs } from '../../src/actions/released-places.ts';
 import { within } from '../../src/actions/renew-macs.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
-import { COLLECTORS } from '../../src/chains/collectors.ts';
+import { COLLECTORS } from '../../src/chains/evm/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { waitOf } from '../../src/domain/wait.ts';
 import { depositItemKey, findDeposit, insertDeposit } from '../../src/store/chain/deposits.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/evm/collectors.ts';
 import { receiptKeyOf, signReceipt } from '../../src/domain/receipt.ts';
 import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';

@@ -11,7 +11,7 @@ import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import { within } from '../../src/actions/renew-macs.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/evm/collectors.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';

@@ -4,7 +4,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { adoptAccount } from '../../src/actions/own-accounts.ts';
-import { COLLECTORS } from '../../src/chains/collectors.ts';
+import { COLLECTORS } from '../../src/chains/evm/collectors.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/evm/collectors.ts';
 import type { Lie, RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
 import { type FaultScene, HASTE, openFaultScene } from './fault-scene.ts';

@@ -127,13 +127,13 @@ const FORGED_SENDER = checksumAddress('0xf04ed00000000000000000000000000000000f0
 async function forge({ sql, connected, control, forged }: Stage, random: Seeded): Promise<void> {
   const items = await sql<Record<ItemColumn, string>[]>`
     select commitment, seal, collector, payer, asset, amount::text, fee::text, recipient,
-      fee_account as "feeAccount", method, extract(epoch from deadline)::bigint::text as deadline
+      fee_account as "feeAccount", extract(epoch from deadline)::bigint::text as deadline
     from items
     where purpose = 'payment' and state in ('due', 'sent') and network = ${connected.chain.network.chainId}
     order by commitment`;
   if (items.length === 0) return;
-  const { seal, amount, fee, feeAccount, method, deadline, ...item } = random.pick(items);
-  const nonceSpace = method === 'permit2' ? 'permit2' : 'token';
+  const { seal, amount, fee, feeAccount, deadline, ...item } = random.pick(items);
+  const method = connected.chain.payerSide.methodOf(item.asset);
   const { number, hash } = await connected.chain.reader.head();
   const event: PaidEvent = {
     ...item,
@@ -144,7 +144,7 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
     subject: seal,
     amount: BigInt(amount),
     fee: BigInt(fee),
-    terms: { nonceSpace, feeAccount, deadline: BigInt(deadline) },
+    terms: { method, feeAccount, deadline: BigInt(deadline) },
   };
   forged.push(event);
   control.testify(LIAR, { invented: forgedOn(connected, forged) });
@@ -243,7 +243,6 @@ type ItemColumn =
   | 'fee'
   | 'recipient'
   | 'feeAccount'
-  | 'method'
   | 'deadline';
 
 function honest({ networks, forged, forgedTransfers }: Stage): void {

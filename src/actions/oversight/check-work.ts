@@ -1,6 +1,8 @@
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { finalityOf } from '../../chains/finality.ts';
+import type { Network } from '../../chains/network.ts';
 import type { RegistryDeps } from '../../chains/registry.ts';
+import { spenderWord } from '../../domain/addresses/families.ts';
 import { aboutMs, isoText } from '../../domain/wait-words.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -94,7 +96,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       outgoing && `Payouts, refunds or returns do not arrive: ${sentence(outgoing, name)}`,
     );
     const unapproved = await findUnapproved(db.sql, network);
-    await alarms.unapproved.set(network, unapprovedText(deps, unapproved, name));
+    await alarms.unapproved.set(network, unapprovedText(deps, unapproved, connected.chain.network));
   }
 
   async function checkLeases(nowMs: number): Promise<void> {
@@ -176,7 +178,11 @@ function sentence({ count, oldest, since }: OverdueWork, name: string): string {
   return `${oldest}${more} on ${name}, since ${isoText(since.getTime())}.`;
 }
 
-function unapprovedText({ registry }: RegistryDeps, [first, ...others]: readonly Unapproved[], name: string) {
+function unapprovedText(
+  { registry }: RegistryDeps,
+  [first, ...others]: readonly Unapproved[],
+  { chainId, name }: Network,
+): string | undefined {
   if (first === undefined) return undefined;
   const { payer, asset, count } = first;
   const symbol = registry.asset(asset)?.symbol ?? asset;
@@ -185,7 +191,7 @@ function unapprovedText({ registry }: RegistryDeps, [first, ...others]: readonly
       ? ['a payout, refund or return waits', 'the transfer goes on by itself']
       : [`${count} payouts, refunds or returns wait`, 'they go on by themselves'];
   const more = others.length === 0 ? '' : ` ${others.length} more tokens lack an approval, too.`;
-  return `${payer} on ${name} has not approved ${symbol} for Permit2, so ${waiting}. The account must approve it once; ${going}.${more}`;
+  return `${payer} on ${name} has not approved ${symbol} for ${spenderWord(chainId)}, so ${waiting}. The account must approve it once; ${going}.${more}`;
 }
 
 /** The leases that a node must hold, each with its work. */

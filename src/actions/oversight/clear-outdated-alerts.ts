@@ -1,5 +1,6 @@
 import type { Chains } from '../../chains/chains.ts';
 import { assetsOf } from '../../chains/registry.ts';
+import { isAddressForm } from '../../domain/addresses/families.ts';
 import type { AlertName } from '../../domain/alert.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Log } from '../../runtime/world.ts';
@@ -121,6 +122,6 @@ async function findServed({ db, world, registry, chains }: CommandDeps & { chain
 /** True for a served network, one of its accounts or assets, or work on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`. */
 function isServed(subject: string, served: ReadonlySet<string>): boolean {
   const [network = ''] = /[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/.exec(subject) ?? [];
-  const namesAddress = /[:/ ][^:/ ]{32,}$/.test(subject);
+  const namesAddress = subject.split(/[ :/]/).some(isAddressForm);
   return served.has(subject) || network === '' || (!namesAddress && served.has(network));
 }

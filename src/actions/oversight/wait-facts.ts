@@ -98,6 +98,7 @@ async function networkFacts(
   const cursor = cursors.find((each) => each.network === network);
   const relays = leases.filter(({ name }) => name.startsWith(`relay ${network} `));
   return {
+    chainId: network,
     name: known?.name ?? network,
     blockTimeMs: known?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS,
     head: connected && (await headOf(connected.chain, asksChain)),
@@ -285,9 +286,10 @@ async function outgoingFacts(
     return `${what}${by === undefined ? '' : ` by ${by}`}: ${reason}. \`${lift}\` ends it`;
   };
   if (refund !== undefined && refund.state !== 'refunded') {
-    const { id, asset, amount, updatedAt, problem, isOperators, sendAfter } = refund;
+    const { id, network, asset, amount, updatedAt, problem, isOperators, sendAfter } = refund;
     const common = {
       id,
+      network,
       amount: amountText(registry, asset, amount),
       state: refund.state,
       sinceMs: updatedAt.getTime(),
@@ -305,12 +307,13 @@ async function outgoingFacts(
   const sending = payouts.find(({ state }) => state === 'sending');
   const money = sending ?? held[0];
   if (money === undefined) return undefined;
-  const { asset, amount, problem } = money;
+  const { network, asset, amount, problem } = money;
   const { crypto } = await listSettlements(db, payment.merchantId);
   const destination = crypto.find((settlement) => settlement.asset === asset);
   return {
     purpose: 'payout',
     id: payment.id,
+    network,
     amount: amountText(registry, asset, amount),
     state: sending === undefined ? 'held' : 'sending',
     sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),

@@ -85,7 +85,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
-    return { payment: await refuseOrExplain(deps, { payment, confirmation, key, verdict }) };
+    return { payment: await refuseOrExplain(deps, { payment, network: item.network, confirmation, key, verdict }) };
   }
 
   deps.world.crashPoint?.('confirm.judged');
@@ -200,19 +200,20 @@ function unsealed({ seal: _, ...terms }: Item): Item {
 
 interface Judged {
   readonly payment: Payment;
+  readonly network: string;
   readonly confirmation: Confirmation;
   readonly key: ItemKey;
   readonly verdict: BadVerdict;
 }
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
-  const { payment, confirmation, key, verdict } = judged;
+  const { payment, network, confirmation, key, verdict } = judged;
   // A nonce that was used may have been used by us, for a request that came at the same time.
   if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [key])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;
   }
-  throw refusalOf(verdict);
+  throw refusalOf(network, verdict);
 }
 
 function wrongResults(steps: readonly Step[]): ApiError {

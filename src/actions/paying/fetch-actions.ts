@@ -1,4 +1,5 @@
 import { isIntermediate } from '../../chains/chains.ts';
+import { familyOf } from '../../chains/families.ts';
 import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { openOption } from '../../domain/option.ts';
 import { ApiError, validationError } from '../../errors.ts';
@@ -42,7 +43,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   refuseUnpayable(payment, nowMs);
   const option = openOption(deps.optionKeys, payment.id, optionId);
   if (option === undefined) throw optionNotFound();
-  if (option.item.method === 'permit2') throw nothingToFetch();
+  if (familyOf(option.item.network).listsActions(option.item.method)) throw nothingToFetch();
   const connected = await refuseOutdated(deps, payment, option);
   const { chain } = connected;
   const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);

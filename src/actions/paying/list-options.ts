@@ -20,7 +20,7 @@ import { type PayerLimits, payerOf } from './payer-places.ts';
 import type { Script } from './rehearsal.ts';
 import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
-import { listedActions, type OptionAction, stepsOf, walletRequests } from './wallet-requests.ts';
+import { listedActions, type OptionAction, walletRequests } from './wallet-requests.ts';
 
 export interface ListOptionsDeps extends OptionDeps {
   readonly db: Database;
@@ -253,12 +253,14 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const { payment, terms, network, offer, account, holding } = input;
   const { connected } = network;
   const { asset, quote } = offer;
-  const { method } = asset.pay;
-  const needsTransaction = method === 'native' || (method === 'permit2' && holding.allowance < quote.amount);
+  const cost = { asset: asset.id, amount: quote.amount };
+  const steps = connected.chain.payerSide.walletSteps(cost, holding.allowance);
+  if (steps.length > MAX_ACTIONS) return undefined;
+  const needsTransaction = steps.includes('transaction');
   const times = timesOf({
     nowMs: deps.world.clock.nowMs(),
     paymentExpiresAtS: payment.expiresAt.getTime() / 1000,
-    method,
+    method: asset.pay.method,
     needsTransaction,
     isRateBound: quote.rate !== null,
   });
@@ -269,13 +271,12 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const { item } = promised;
   const sealed = sealItem(deps, connected.chain.payerSide, item, payment.sealedId);
   const requests = walletRequests(connected.chain.payerSide, sealed, holding.allowance);
-  if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     ...promised,
     account: account.spelling,
     quote: quote.rate && recordRate(quote.rate),
     expiresAtS,
-    steps: stepsOf(requests),
+    steps,
   };
   const rank = { isAtPar: quote.rate === null, needsTransaction, etaS: network.etaS };
   return {

@@ -1,6 +1,7 @@
-import { committedPlace } from '../../chains/committed.ts';
+import { findFamily } from '../../chains/families.ts';
 import type { RegistryDeps } from '../../chains/registry.ts';
 import {
+  type CommittedTerms,
   DEPOSIT_FORM,
   RECEIPT_FORM,
   REFUNDED_FORM,
@@ -42,13 +43,13 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   const history = await listEvents(db.sql, payment.id);
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
-  const place = committedPlace(itemOf(item), item.commitment);
+  const terms = committedTermsOf(item);
   // An unverifiable receipt is worse than none.
-  if (place === undefined) throw notWhole();
+  if (terms === undefined) throw notWhole();
   const refunds = await refundsOf(db.sql, payment);
   const isDeposit = 'transfers' in proof;
   const isSealed = item.seal !== null || refunds.some((refund) => refund.isSealed);
-  const { subject, nonceSpace } = place;
+  const { subject, nonceSpace } = terms;
   const receipt: Receipt = {
     form: formOf({ isDeposit, isSealed, isRefunded: refunds.length > 0 }),
     paymentId: payment.id,
@@ -58,10 +59,10 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     priceValue: payment.amountValue,
     succeededAt: (succeeded?.at ?? payment.updatedAt).toISOString(),
     network: item.network,
-    chainId: place.chainId,
+    chainId: terms.chainId,
     asset: item.asset,
-    token: place.token,
-    collector: place.collector,
+    token: terms.token,
+    collector: terms.collector,
     payer: item.payer,
     recipient: item.recipient,
     feeAccount: item.feeAccount,
@@ -76,6 +77,10 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     }),
   };
   return { receipt, signature: signReceipt(receiptKey, receipt) };
+}
+
+function committedTermsOf(item: StoredItem): CommittedTerms | undefined {
+  return findFamily(item.network)?.committedTerms(itemOf(item), item.commitment);
 }
 
 /** The event of the Collector that paid an item. */
@@ -112,11 +117,11 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
   const item = await findPayingItem(db, refundId);
   if (item === undefined) throw notOnChain();
   const proof = await prove(db, item);
-  const place = committedPlace(itemOf(item), item.commitment);
-  if (place === undefined) throw notWhole();
+  const terms = committedTermsOf(item);
+  if (terms === undefined) throw notWhole();
   const plain = {
     refundId,
-    collector: place.collector,
+    collector: terms.collector,
     payer: item.payer,
     recipient: item.recipient,
     feeAccount: item.feeAccount,
@@ -125,7 +130,7 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
     commitment: item.commitment,
     ...proof,
   };
-  const { subject, nonceSpace } = place;
+  const { subject, nonceSpace } = terms;
   return { plain, shown: { subject, nonceSpace }, isSealed: item.seal !== null };
 }
 

@@ -1,6 +1,6 @@
+import { familyOf } from '../../chains/families.ts';
 import type { PayerSide, WalletAction } from '../../chains/payer-side.ts';
 import type { Item } from '../../domain/item.ts';
-import type { Step } from '../../domain/option.ts';
 
 /** A request to a wallet in the form that existing wallets read: `chain_id` is spelled like this on the wire. */
 export interface WalletRpc {
@@ -21,9 +21,9 @@ export function walletRequests(payerSide: PayerSide, item: Item, allowance: bigi
     .map(({ method, params }) => ({ chain_id: item.network, method, params }));
 }
 
-/** The actions that wallets expect in the list depend on the method. `fetch` returns the requests that the list omits. */
+/** The actions of an option in the list. `fetch` returns the requests that the list omits. */
 export function listedActions(item: Item, requests: readonly WalletRpc[]): readonly OptionAction[] {
-  if (item.method === 'permit2') return requests.map((data) => ({ type: 'walletRpc', data }));
+  if (familyOf(item.network).listsActions(item.method)) return requests.map((data) => ({ type: 'walletRpc', data }));
   return [{ type: 'build', data: { data: buildData(item, requests) } }];
 }
 
@@ -35,8 +35,4 @@ export function listedActions(item: Item, requests: readonly WalletRpc[]): reado
 export function buildData({ method, network }: Item, [request]: readonly WalletRpc[]): string {
   const content = method === 'native' ? { chain_id: network, isFetched: true } : request;
   return Buffer.from(JSON.stringify(content)).toString('hex');
-}
-
-export function stepsOf(requests: readonly WalletRpc[]): readonly Step[] {
-  return requests.map(({ method }) => (method === 'eth_sendTransaction' ? 'transaction' : 'signature'));
 }

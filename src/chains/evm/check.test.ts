@@ -10,8 +10,8 @@ import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import type { Chain } from '../chain.ts';
 import { ChainUnavailableError } from '../chain-errors.ts';
-import { COLLECTORS, type ContractRelease } from '../collectors.ts';
 import type { Network } from '../network.ts';
+import { COLLECTORS, type ContractRelease } from './collectors.ts';
 import { createEvmChain } from './evm-chain.ts';
 
 const network = findNetwork('eip155:31337') as Network;

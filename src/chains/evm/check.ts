@@ -1,8 +1,8 @@
 import { decodeAbiParameters } from 'viem';
 import type { ChainCheck, ChainProblem } from '../chain-check.ts';
 import { ChainUnavailableError } from '../chain-errors.ts';
-import type { ContractRelease } from '../collectors.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
+import type { ContractRelease } from './collectors.ts';
 import { ethCall } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';

@@ -11,6 +11,7 @@ import {
 } from './collector.ts';
 import { DEPOSIT_TOPICS, decodeSweptLog } from './deposits.ts';
 import type { EvmContext } from './evm-context.ts';
+import { methodIn } from './item-terms.ts';
 import { createLogReader, readPlace } from './logs.ts';
 import type { Rpc } from './rpc.ts';
 import { type Hex, readData, readHash } from './rpc-values.ts';
@@ -70,16 +71,13 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
     };
     if (decoded.type === 'refused') return { ...place, type: 'refused', reason: reasonOf(decoded.reason) };
     const { subject, payer, token, amount, fee, recipient, terms } = decoded;
+    const asset = assetOf(token);
+    const paid = { ...place, type: 'paid', subject: subject.slice(2), payer, asset, amount, fee, recipient } as const;
+    if (terms === undefined) return paid;
+    const { nonceSpace, feeAccount, deadline } = terms;
     return {
-      ...place,
-      type: 'paid',
-      subject: subject.slice(2),
-      payer,
-      asset: assetOf(token),
-      amount,
-      fee,
-      recipient,
-      ...(terms && { terms: { ...terms, nonceSpace: spaceOf(terms.nonceSpace) } }),
+      ...paid,
+      terms: { method: methodIn(spaceOf(nonceSpace), network.assets.get(asset)?.pay), feeAccount, deadline },
     };
   }
 

@@ -13,7 +13,6 @@ import {
   parseAbi,
 } from 'viem';
 import collector from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
-import { COLLECTORS } from '../collectors.ts';
 import {
   COLLECTOR_ABI,
   COLLECTOR_ADDRESS,
@@ -26,6 +25,7 @@ import {
   reasonOf,
   type SignedItem,
 } from './collector.ts';
+import { COLLECTORS } from './collectors.ts';
 
 const hexOf = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value): Hex => `0x${Buffer.from(value).toString('hex')}`);

@@ -1,10 +1,10 @@
 import type { Log, World } from '../../runtime/world.ts';
-import { COLLECTORS } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import type { Signer } from '../signer.ts';
 import { sign } from './batches.ts';
 import { broadcastCall, isShort } from './broadcast.ts';
 import { COLLECTOR_ADDRESS, COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
+import { COLLECTORS } from './collectors.ts';
 import { deployDeployer } from './deploy-deployer.ts';
 import { DeploymentError } from './deployment-error.ts';
 import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from './deposits.ts';

@@ -12,9 +12,9 @@ import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainProblem } from '../chain-check.ts';
 import { ChainUnavailableError } from '../chain-errors.ts';
-import { COLLECTORS, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from './collectors.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
 import { feesOf, offerOf } from './offer.ts';
@@ -171,11 +171,7 @@ describe('an EVM chain', () => {
           amount: item.amount,
           fee: item.fee,
           recipient: item.recipient,
-          terms: {
-            nonceSpace: method === 'permit2' ? 'permit2' : 'token',
-            feeAccount: item.feeAccount,
-            deadline: BigInt(item.deadlineS),
-          },
+          terms: { method, feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
         })),
       );
 

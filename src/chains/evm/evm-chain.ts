@@ -2,7 +2,6 @@ import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import type { Chain } from '../chain.ts';
 import type { ChainReader, Witness } from '../chain-reader.ts';
-import { COLLECTORS, type ContractRelease, releaseFor } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import type { PayerSide } from '../payer-side.ts';
 import type { Sender } from '../sender.ts';
@@ -13,11 +12,12 @@ import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEventDecoder, createEventReader } from './collector-events.ts';
+import { COLLECTORS, type ContractRelease, releaseFor } from './collectors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createTransferReaders, findCoinTransfer, listCoinTransfers } from './incoming.ts';
-import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
+import { depositAddressOf, itemCommitment, sealedTerms, usualMethod } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { offerOf, priceText } from './offer.ts';
 import { raiseOffer } from './raise-fees.ts';
@@ -27,7 +27,7 @@ import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
 import { balanceCall, coinBalanceCall, nonceCall, usedCall } from './token-calls.ts';
 import type { Transport } from './transport.ts';
-import { walletActions } from './wallet-actions.ts';
+import { walletActions, walletSteps } from './wallet-actions.ts';
 import { createWitness } from './witness.ts';
 
 export interface EvmChainInput {
@@ -94,9 +94,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
     network,
     collector,
     depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
+    methodOf: (asset) => usualMethod(network.assets.get(asset)?.pay),
     commitmentOf,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
+    walletSteps: ({ asset, amount }, allowance) => walletSteps(context.termsOf(asset), amount, allowance),
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
     survey: (ask) => survey(context, collector() ?? COLLECTOR_ADDRESS, ask),

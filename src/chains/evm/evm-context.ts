@@ -1,7 +1,7 @@
 import type { World } from '../../runtime/world.ts';
-import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { KnownAsset, Network, PayTerms } from '../network.ts';
 import { NATIVE_TOKEN } from './collector.ts';
+import { type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tokenOf } from './item-terms.ts';
 import type { RpcCall } from './json-rpc.ts';

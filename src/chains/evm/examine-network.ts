@@ -1,9 +1,9 @@
 import type { World } from '../../runtime/world.ts';
 import { ChainUnavailableError } from '../chain-errors.ts';
-import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { BlockTime, ExaminedNetwork, Found } from '../examined.ts';
 import type { FinalityTag } from '../network.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
+import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import { isThrottling, type RpcCall, readResponse, writeRequest } from './json-rpc.ts';
 import { createRpc, type Rpc } from './rpc.ts';
 import { readBlock, readNumber, toQuantity } from './rpc-values.ts';

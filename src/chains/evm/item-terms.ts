@@ -1,7 +1,8 @@
 import { idBytes } from '../../domain/ids.ts';
-import { type Item, type ItemMethod, isByDeposit } from '../../domain/item.ts';
-import { isSealed } from '../collectors.ts';
+import { type Item, type ItemMethod, isByDeposit, type PayMethod } from '../../domain/item.ts';
+import type { PayTerms } from '../network.ts';
 import { type CollectorItem, commitmentOf, NATIVE_TOKEN, type NonceSpace, sealedTermsOf } from './collector.ts';
+import { isSealed } from './collectors.ts';
 import {
   authorizationCommitment,
   type DepositTerms,
@@ -59,6 +60,17 @@ function committedBy({ method, feeAccount }: Unsealed) {
 export function nonceSpaceOf(method: ItemMethod): NonceSpace {
   if (method === 'native') return 'coin';
   return method === 'permit2' ? 'permit2' : 'token';
+}
+
+/** `PayerSide.methodOf`, by the terms of the asset. */
+export function usualMethod(pay: PayTerms | undefined): PayMethod {
+  return pay?.method ?? 'eip3009-vrs';
+}
+
+/** The method of an item whose event shows this nonce space. Both forms of EIP-3009 share one, so the asset decides between them. */
+export function methodIn(space: NonceSpace, pay: PayTerms | undefined): PayMethod {
+  if (space === 'token') return pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
+  return space === 'coin' ? 'native' : 'permit2';
 }
 
 export function depositAddressOf(item: Item): Hex {

@@ -4,9 +4,9 @@ import { decodeFunctionData, hashTypedData, recoverTypedDataAddress } from 'viem
 import { privateKeyToAccount } from 'viem/accounts';
 import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { COLLECTORS } from '../collectors.ts';
 import type { Network } from '../network.ts';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from './collector.ts';
+import { COLLECTORS } from './collectors.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createEvmContext } from './evm-context.ts';
 import { createRpc } from './rpc.ts';

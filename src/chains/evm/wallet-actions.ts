@@ -1,4 +1,6 @@
 import type { Item } from '../../domain/item.ts';
+import type { Step } from '../../domain/option.ts';
+import type { PayTerms } from '../network.ts';
 import type { WalletAction } from '../payer-side.ts';
 import { encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
 import type { AssetTerms } from './evm-context.ts';
@@ -24,10 +26,19 @@ export function walletActions(
   const { token, pay } = terms;
   if (pay.method === 'native') return [nativePayment(item)];
   const signing = signature(item, typedDataText(item, terms, chainId, commitment));
-  if (pay.method !== 'permit2') return [signing];
-  const approvals =
-    allowance >= item.amount ? [] : pay.approvesThroughZero && allowance > 0n ? [0n, MAX_ALLOWANCE] : [MAX_ALLOWANCE];
-  return [...approvals.map((amount) => approval(item, token, amount)), signing];
+  return [...approvalsOf(pay, item.amount, allowance).map((amount) => approval(item, token, amount)), signing];
+}
+
+/** The steps of `walletActions`. */
+export function walletSteps({ pay }: AssetTerms, amount: bigint, allowance: bigint): readonly Step[] {
+  if (pay.method === 'native') return ['transaction'];
+  return [...approvalsOf(pay, amount, allowance).map(() => 'transaction' as const), 'signature'];
+}
+
+/** The approvals of Permit2 that the wallet makes before it signs. */
+function approvalsOf(pay: PayTerms, amount: bigint, allowance: bigint): readonly bigint[] {
+  if (pay.method !== 'permit2' || allowance >= amount) return [];
+  return pay.approvesThroughZero && allowance > 0n ? [0n, MAX_ALLOWANCE] : [MAX_ALLOWANCE];
 }
 
 /** The typed data that the payer of a token signs, as JSON text. */

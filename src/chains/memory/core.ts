@@ -2,7 +2,7 @@ import { isByDeposit, ownPayment, type SignedItem } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
-import { nonceSpaceOf, shownSubject } from '../evm/item-terms.ts';
+import { methodIn, nonceSpaceOf, shownSubject } from '../evm/item-terms.ts';
 import type { Network } from '../network.ts';
 import type { BroadcastOutcome } from '../sender.ts';
 import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
@@ -114,7 +114,7 @@ export function createCore(options: MemoryChainOptions): Core {
     genesisS: genesisS ?? nowS() ?? DEFAULT_GENESIS_S,
     nextTimestampS: afterS,
     execute: (transaction, timestampS) => execute(ledger(history.state, timestampS), transaction, market, settings),
-    eventOf,
+    eventOf: (log) => eventOf(rules, log),
   });
 
   function mine(timestampS?: number): void {
@@ -199,7 +199,7 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
   }
 }
 
-function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody {
+function eventOf(rules: EvmRules, log: Exclude<Log, { readonly type: 'transferred' }>): EventBody {
   const { commitment, item } = log;
   const { collector, payer, asset, amount, fee, recipient, feeAccount, method, deadlineS } = item;
   const place = { collector, commitment };
@@ -211,6 +211,7 @@ function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody
     const swept = { ...place, ...paid, type: 'swept', amount: log.amount, fee: log.fee } as const;
     return isSealed ? { ...swept, terms } : swept;
   }
-  const terms = { nonceSpace: nonceSpaceOf(method), feeAccount, deadline: BigInt(deadlineS) };
+  const shown = methodIn(nonceSpaceOf(method), rules.assets.get(asset)?.pay);
+  const terms = { method: shown, feeAccount, deadline: BigInt(deadlineS) };
   return { ...place, ...paid, type: 'paid', payer, ...(isSealed && { terms }) };
 }

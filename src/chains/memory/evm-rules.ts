@@ -7,7 +7,7 @@ import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
-import { walletActions } from '../evm/wallet-actions.ts';
+import { walletActions, walletSteps } from '../evm/wallet-actions.ts';
 import type { Network } from '../network.ts';
 import type { PayerSide, WalletAction } from '../payer-side.ts';
 import type { Signer } from '../signer.ts';
@@ -21,6 +21,7 @@ export interface EvmRules {
   commitmentOf(item: Item): string;
   sealedTerms: PayerSide['sealedTerms'];
   depositAddressOf(item: Item): string;
+  walletSteps: PayerSide['walletSteps'];
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;
   /** The address whose key signed the item, in lower case. Undefined when the text is not the signature of a key. */
@@ -53,6 +54,7 @@ export function createEvmRules(network: Network): EvmRules {
     commitmentOf: commit,
     sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
+    walletSteps: (cost, allowance) => walletSteps(termsOf(cost), cost.amount, allowance),
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {

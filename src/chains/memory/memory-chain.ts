@@ -6,6 +6,7 @@ import type { Block, ChainReader, SentTransaction } from '../chain-reader.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
+import { usualMethod } from '../evm/item-terms.ts';
 import { DOUBTED } from '../evm/judge.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import { feesOf, offerOf, priceText } from '../evm/offer.ts';
@@ -158,9 +159,11 @@ function createPort(core: Core): Chain {
     network,
     collector: () => COLLECTOR_ADDRESS,
     depositContract: () => DEPOSITS_ADDRESS,
+    methodOf: (asset) => usualMethod(rules.assets.get(asset)?.pay),
     commitmentOf: rules.commitmentOf,
     sealedTerms: rules.sealedTerms,
     depositAddressOf: rules.depositAddressOf,
+    walletSteps: rules.walletSteps,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
     judge: (item, signature, _sender, onUnproved) =>

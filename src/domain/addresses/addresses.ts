@@ -18,6 +18,16 @@ export interface Addresses {
   readonly slotWord: string;
   /** The family's word for the units of execution that a transaction uses. */
   readonly workWord: string;
+  /** The family's word for the program that takes tokens of an account by its approval. */
+  readonly spenderWord: string;
+  /** What the signature of a key must be, in messages to people. */
+  readonly signatureRule: string;
+  /** The decimals of the coin of every network of the family. Undefined where the family has no such rule. */
+  readonly coinDecimals?: number;
+  /** The signature of an item that needs none, as it is stored. */
+  readonly noSignature: string;
+  /** The spelling of bytes that are no address, such as a commitment. They are given in hex, without a prefix. */
+  spellBytes(hex: string): string;
   /** The second part of a CAIP-2 id. */
   parseReference(text: string): Parsed<string>;
   /** The canonical spelling of an address, as it is stored and shown. Refuses the all-zero address. */

@@ -4,6 +4,7 @@ import {
   addressKey,
   bareListKey,
   caipKey,
+  coinDecimals,
   FOLDED_PREFIXES,
   findTransactionId,
   isAddressForm,
@@ -12,10 +13,16 @@ import {
   isSignatureForm,
   isZeroAccount,
   listKeysOf,
+  noSignature,
   parseAddress,
   parseTransactionId,
+  signatureRule,
+  slotWord,
+  spellBytes,
+  spenderWord,
   unitKey,
   withoutChecksum,
+  workWord,
 } from './families.ts';
 
 const BASE = 'eip155:8453';
@@ -92,4 +99,32 @@ it('units are compared by their currency or their asset', () => {
 
 it('the database folds the ids of the families that ignore case', () => {
   assert.deepEqual(FOLDED_PREFIXES, ['eip155:']);
+});
+
+describe('what a family writes', () => {
+  it('is hexadecimal text on EVM chains, whose coins have 18 decimals', () => {
+    assert.equal(noSignature(BASE), '0x');
+    assert.equal(spellBytes(BASE, 'ab01'), '0xab01');
+    assert.equal(coinDecimals(`${BASE}/slip44:60`), 18);
+  });
+
+  it('is without a prefix elsewhere, and its coins may have any decimals', () => {
+    for (const network of [CLUSTER, 'cosmos:hub']) {
+      assert.equal(noSignature(network), '');
+      assert.equal(spellBytes(network, 'ab01'), 'ab01');
+      assert.equal(coinDecimals(network), undefined);
+    }
+  });
+});
+
+it('messages have the words of the family', () => {
+  const words = (network: string) => [
+    slotWord(network),
+    workWord(network),
+    spenderWord(network),
+    signatureRule(network),
+  ];
+  assert.deepEqual(words(BASE), ['nonce', 'gas', 'Permit2', 'a signature of 65 bytes, with a low s']);
+  assert.deepEqual(words(CLUSTER), ['number', 'compute units', 'the delegate', 'a signature of 64 bytes']);
+  assert.deepEqual(words('cosmos:hub'), ['number', 'units', 'the gateway', 'a signature']);
 });

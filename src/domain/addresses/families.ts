@@ -62,6 +62,31 @@ export function workWord(network: string): string {
   return familyOf(network)?.workWord ?? 'units';
 }
 
+/** The word for the program that takes tokens of an account by its approval, in messages to people. */
+export function spenderWord(network: string): string {
+  return familyOf(network)?.spenderWord ?? 'the gateway';
+}
+
+/** What the signature of a key must be on the network, in messages to people. */
+export function signatureRule(network: string): string {
+  return familyOf(network)?.signatureRule ?? 'a signature';
+}
+
+/** The decimals of the coins of the network's family. Undefined if its networks may differ. */
+export function coinDecimals(network: string): number | undefined {
+  return familyOf(network)?.coinDecimals;
+}
+
+/** The signature that is stored for an item of the network that needs none. */
+export function noSignature(network: string): string {
+  return familyOf(network)?.noSignature ?? '';
+}
+
+/** Bytes that are no address in the spelling of the network's family, such as a commitment. They are given in hex, without a prefix. */
+export function spellBytes(network: string, hex: string): string {
+  return familyOf(network)?.spellBytes(hex) ?? hex;
+}
+
 /** True if two CAIP-10 ids name the same account. */
 export function isSameAccount(one: string, other: string): boolean {
   return caipKey(one) === caipKey(other);

@@ -3,6 +3,7 @@ import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { findShownById } from '../../actions/paying/shown-by-id.ts';
+import { findFamily } from '../../chains/families.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { acceptsOn } from '../../domain/accepted-assets.ts';
 import { shownReference } from '../../domain/payment-link.ts';
@@ -107,13 +108,18 @@ export async function refundPage(
   };
 }
 
-/** The configured networks of the payment's mode. Without any, all known ones: the answer then says that none takes payments. */
+/**
+ * The configured networks of the payment's mode. Without any, all that the gateway could take payments on: the answer then says that
+ * none takes payments.
+ */
 function coinsOf({ chains, registry }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
   const own = chains
     .list()
     .map(({ chain }) => chain.network)
     .filter((network) => network.mode === mode);
-  const networks = (own.length > 0 ? own : registry.networks).filter(({ chainId }) => chainId.startsWith('eip155:'));
+  const networks = (own.length > 0 ? own : registry.networks).filter(
+    ({ chainId }) => findFamily(chainId) !== undefined,
+  );
   return Object.fromEntries(networks.map(({ chainId, coin }) => [chainId, coin.symbol]));
 }
 

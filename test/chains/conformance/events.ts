@@ -48,7 +48,7 @@ export function describeEvents(onScene: OnScene): void {
             amount,
             fee,
             recipient,
-            terms: { nonceSpace: 'token', feeAccount, deadline: BigInt(deadlineS) },
+            terms: { method: item.method, feeAccount, deadline: BigInt(deadlineS) },
           },
         ]);
         assert.deepEqual(await chain.reader.events(block.number + 1, block.number + 1), []);
@@ -192,7 +192,7 @@ export function describeEvents(onScene: OnScene): void {
           amount,
           fee,
           recipient,
-          terms: { nonceSpace: 'coin', feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
+          terms: { method: 'native', feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
         });
         assert.equal(await holding(recipient, asset), amount - fee);
         assert.equal(await chain.reader.isUsed(item, chain.payerSide.commitmentOf(item)), true);

@@ -58,13 +58,17 @@ export function describeSigning(onScene: OnScene): void {
       'asks for an approval only when Permit2 may not take enough, and clears a stale one before where the token wants it',
       onScene(async ({ chain, newPayer, newItem }) => {
         const item = await newItem(newPayer(), 'permit2');
-        const kinds = (allowance: bigint) =>
-          chain.payerSide.walletActions(item, allowance).map(({ method, params }) => {
+        const kinds = (allowance: bigint) => {
+          const actions = chain.payerSide.walletActions(item, allowance);
+          const steps = actions.map(({ method }) => (method === 'eth_sendTransaction' ? 'transaction' : 'signature'));
+          assert.deepEqual(chain.payerSide.walletSteps(item, allowance), steps);
+          return actions.map(({ method, params }) => {
             if (method === 'eth_signTypedData_v4') return 'sign';
             const call = params[0] as Record<string, string>;
             assert.deepEqual(Object.keys(call).sort(), ['data', 'from', 'to']);
             return `approve ${BigInt(`0x${call.data?.slice(-64)}`)}`;
           });
+        };
         assert.deepEqual(kinds(item.amount), ['sign']);
         assert.deepEqual(kinds(0n), [`approve ${MAX_UINT256}`, 'sign']);
         const pay = findAsset(item.asset)?.pay;
@@ -83,6 +87,7 @@ export function describeSigning(onScene: OnScene): void {
         const [action, ...more] = chain.payerSide.walletActions(item, 0n);
         assert.deepEqual(more, []);
         assert.equal(action?.method, 'eth_sendTransaction');
+        assert.deepEqual(chain.payerSide.walletSteps(item, 0n), ['transaction']);
         const call = action?.params[0] as Record<string, string>;
         assert.deepEqual(Object.keys(call).sort(), ['data', 'from', 'to', 'value']);
         assert.equal(BigInt(call.value ?? ''), item.amount);

@@ -161,7 +161,10 @@ async function unexpectedAmong(
     hasOwnSeal(event) === undefined && named.has(keyOf(event.transactionHash, event.asset, event.amount - event.fee));
 }
 
-type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;
+type OwnableEvent = Pick<
+  PaidEvent | SweptEvent,
+  'asset' | 'id' | 'isNamed' | 'terms' | 'recipient' | 'transactionHash'
+>;
 
 /**
  * Anybody can use the Collector to pay anybody. An event without a known item belongs to this gateway if it has a seal of this

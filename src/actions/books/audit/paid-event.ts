@@ -1,10 +1,16 @@
 import type { ChainEvent } from '../../../chains/chain-reader.ts';
 import type { PayerSide } from '../../../chains/payer-side.ts';
+import { spellBytes } from '../../../domain/addresses/families.ts';
 import { type SubjectEvent, subjectOfEvent } from '../../event-subject.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 
-/** An event with its subject's id. If the event has no seal of this gateway, the id is the subject's bytes with 0x in front. */
-type Named<Event> = Event & { readonly id: string };
+/** An event with its subject's id. */
+type Named<Event> = Event & {
+  /** The bytes of the subject if the event has no seal of this gateway. */
+  readonly id: string;
+  /** True if this gateway could read the id. */
+  readonly isNamed: boolean;
+};
 
 /** The Collector's report that an item was carried out. */
 export type PaidEvent = Named<Extract<ChainEvent, { type: 'paid' }>>;
@@ -15,13 +21,16 @@ export function nameEvents<Event extends SubjectEvent>(
   payerSide: PayerSide,
   events: readonly Event[],
 ): Named<Event>[] {
-  return events.map((event) => ({ ...event, id: subjectOfEvent(deps, payerSide, event) ?? `0x${event.subject}` }));
+  return events.map((event) => {
+    const id = subjectOfEvent(deps, payerSide, event);
+    return { ...event, id: id ?? spellBytes(payerSide.network.chainId, event.subject), isNamed: id !== undefined };
+  });
 }
 
 /**
  * True if the event has a seal of this gateway, false if it has another seal. Undefined for the first releases, which have no
  * seals.
  */
-export function hasOwnSeal({ terms, id }: Pick<PaidEvent | SweptEvent, 'terms' | 'id'>): boolean | undefined {
-  return terms === undefined ? undefined : !id.startsWith('0x');
+export function hasOwnSeal({ terms, isNamed }: Pick<PaidEvent | SweptEvent, 'terms' | 'isNamed'>): boolean | undefined {
+  return terms === undefined ? undefined : isNamed;
 }

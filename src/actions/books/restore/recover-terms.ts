@@ -27,7 +27,7 @@ const MAX_LIFE_S = 2 * 3_600;
  * gets the time of its block as deadline, and has no receipt.
  */
 export async function recoverTerms(
-  { db, registry }: CommandDeps,
+  { db }: CommandDeps,
   { chain, feeAccount: present }: ConnectedChain,
   event: PaidEvent,
 ): Promise<RecoveredTerms> {
@@ -41,7 +41,7 @@ export async function recoverTerms(
     const { method, feeAccount, deadlineS } = shown;
     return { method: method as RecoveredTerms['method'], feeAccount, deadline: new Date(deadlineS * 1000), paidAt };
   }
-  const method = registry.asset(asset)?.pay?.method ?? 'eip3009-vrs';
+  const method = chain.payerSide.methodOf(asset);
   const past = await listFeeAccounts(db.sql, network);
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(network, account, present))]) {

@@ -1,5 +1,5 @@
 import type { ChainReader } from '../../../chains/chain-reader.ts';
-import { takesAuthorizations } from '../../../chains/collectors.ts';
+import { familyOf } from '../../../chains/families.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { canonicalAddress, isSameAddress } from '../../../domain/addresses/families.ts';
 import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
@@ -64,7 +64,7 @@ export async function acceptAuthorization(
     deposit === undefined ||
     chain === undefined ||
     method === undefined ||
-    !takesAuthorizations(deposit.item.collector)
+    !familyOf(paying.network).takesAuthorizations(deposit.item.collector)
   ) {
     return { is: 'unfit', reason: 'invalid_payment_requirements' };
   }

@@ -1,4 +1,4 @@
-import { takesAuthorizations } from '../../../chains/collectors.ts';
+import { familyOf } from '../../../chains/families.ts';
 import type { Registry } from '../../../chains/registry.ts';
 import { type Requirement, timeoutS } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
@@ -51,7 +51,7 @@ function requirementOf(
   nowMs: number,
 ): Requirement | undefined {
   const domain = domainOf(registry, asset);
-  if (domain === undefined || !takesAuthorizations(item.collector)) return undefined;
+  if (domain === undefined || !familyOf(network).takesAuthorizations(item.collector)) return undefined;
   return {
     scheme: 'exact',
     network,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { noSignature, spellBytes } from '../../../domain/addresses/families.ts';
 import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import type { Sweep } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
@@ -56,7 +57,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
       buyerIcon: null,
       state: 'due',
       // The contract requires no signature.
-      signature: '0x',
+      signature: noSignature(network),
       hasCode: false,
       resultsHash: null,
       hintedHash: null,
@@ -76,5 +77,6 @@ function sweepKey(
   { network, number, asset }: { network: string; number: number; asset: string | undefined },
 ): ItemKey {
   const name = `sweep ${number} ${key}${asset === undefined ? '' : ` ${asset}`}`;
-  return itemKeyOf({ network, commitment: `0x${createHash('sha256').update(name).digest('hex')}` });
+  const digest = createHash('sha256').update(name).digest('hex');
+  return itemKeyOf({ network, commitment: spellBytes(network, digest) });
 }

@@ -64,7 +64,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments: [commitment] });
     if (paid.has(commitment)) return;
   }
-  if (verdict.is !== 'good') throw refusalOf(verdict);
+  if (verdict.is !== 'good') throw refusalOf(network, verdict);
   if (deadline.getTime() - deps.world.clock.nowMs() < LEAST_LEFT_MS) throw tooLate();
   await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);

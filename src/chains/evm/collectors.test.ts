@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keccak256 } from 'viem';
-import artifact from '../../contracts/artifacts/Collector.json' with { type: 'json' };
-import { checksumAddress } from '../domain/addresses/eip155.ts';
-import { createSandboxEvm } from '../sandbox/sandbox-evm.ts';
+import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
+import { checksumAddress } from '../../domain/addresses/eip155.ts';
+import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
+import { COLLECTOR_ADDRESS } from './collector.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS, releaseFor } from './collectors.ts';
-import { COLLECTOR_ADDRESS } from './evm/collector.ts';
-import { DEPOSITS_ADDRESS } from './evm/deposits.ts';
+import { DEPOSITS_ADDRESS } from './deposits.ts';
 
 describe('the releases of the Collector', () => {
   it('end with the one that this source builds', () => {

@@ -1,0 +1,28 @@
+import type { Family } from '../family.ts';
+import { PERMIT2_ADDRESS } from './collector.ts';
+import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS, isSealed, takesAuthorizations } from './collectors.ts';
+import { committedTerms } from './committed.ts';
+import { createEvmChain } from './evm-chain.ts';
+import { createExternalSigner } from './external-signer.ts';
+import { createLocalSigner } from './local-signer.ts';
+
+export const EVM: Family = {
+  createChain: createEvmChain,
+  createLocalSigner,
+  createExternalSigner,
+  // Wallets take the approval of Permit2 and the signature from the list.
+  listsActions: (method) => method === 'permit2',
+  contractProblem,
+  isSealed,
+  takesAuthorizations,
+  committedTerms,
+};
+
+/** These contracts have the same address on every EVM chain. */
+function contractProblem(address: string): string | undefined {
+  const isOneOf = (releases: readonly ContractRelease[]) => releases.some((release) => release.address === address);
+  if (isOneOf(COLLECTORS)) return 'must not be the Collector, which passes all on';
+  if (isOneOf(DEPOSIT_CONTRACTS)) return 'must not be the contract of deposit addresses, which can give nothing back';
+  if (address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
+  return undefined;
+}
