@@ -220,6 +220,18 @@ export const ENDPOINT_WORDS = [
     test: { file: HERE, title: 'options: an endpoint that denies all funds hides the options of its network alone' },
   },
   {
+    value: 'code of our contracts and of Permit2, and what tokens say of themselves',
+    decides: 'which networks and tokens are offered, and the contract that payers sign for or send coin to',
+    agree: 'two. A token is good by one that nobody contradicts; the only configured one is taken alone',
+    bound: 'hashes of the code, decimals and domains of our own records',
+    beyond:
+      'contracts and tokens stay as they were, and at the start of a node are not offered; alert `endpoints_disagree`. While all others are silent, one is believed that all is as in our records',
+    test: {
+      file: HERE,
+      title: 'code: an endpoint that denies every contract and the decimals of every token switches nothing off',
+    },
+  },
+  {
     value: 'chain id',
     decides: 'whether an endpoint belongs to the network',
     agree: 'each for itself',

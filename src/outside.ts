@@ -54,14 +54,17 @@ export async function connectNetworks(
   return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
 }
 
-/** Raises and clears the alerts about switched-off assets and networks without a Collector. */
+/** Raises and clears the alerts about switched-off assets, networks without a Collector, and endpoints that differ about them. */
 function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
   // Alerts are per node, because nodes may have different endpoints, and different versions know different assets.
   const assets = createAlarms(base, 'asset_switched_off', { isPerNode: true });
   const networks = createAlarms(base, 'network_not_as_known', { isPerNode: true });
-  return async (network, { unchecked, problems }) => {
+  const disputed = createAlarms(base, 'endpoints_disagree', { isPerNode: true });
+  return async (network, { unchecked, problems, disputes }) => {
     const about = (subject: string) => problems.find((problem) => problem.subject === subject)?.message;
     await networks.set(network, about(network));
+    const more = disputes.length > 1 ? ` There are ${disputes.length - 1} more.` : '';
+    await disputed.set(`${network} contracts`, disputes[0] && `${disputes[0]}${more}`);
     for (const { id } of assetsOf(base.registry, network)) if (!unchecked.includes(id)) await assets.set(id, about(id));
   };
 }

@@ -8,7 +8,7 @@ import type { ChainCheck } from './chain-check.ts';
 import { ChainUnavailableError } from './chain-errors.ts';
 import { type ChainTerms, connectChains } from './connect.ts';
 
-const GOOD: ChainCheck = { payable: ['asset'], unchecked: [], problems: [] };
+const GOOD: ChainCheck = { payable: ['asset'], unchecked: [], problems: [], disputes: [] };
 const ACCOUNTS = { relayers: [], feeAccount: 'fee', intermediateAccount: 'keeper' };
 
 /** A network whose check does, time after time, what the test says; the last answer stays. */
@@ -105,7 +105,7 @@ describe('connected chains', () => {
 
   it('check problems again, and report them once', async () => {
     const problem = { subject: 'a:1', message: 'The Collector is missing.' };
-    const wrong = { payable: [], unchecked: [], problems: [problem] };
+    const wrong = { ...GOOD, payable: [], problems: [problem] };
     const { terms } = scripted('a:1', [wrong, wrong, GOOD]);
     const { chains, time, lines } = connect([terms]);
     await chains.firstCheck;
@@ -121,9 +121,9 @@ describe('connected chains', () => {
   it('keep offering an asset that a later check could not ask about, and ask again soon', async () => {
     const problem = (subject: string) => ({ subject, message: `${subject} is switched off.` });
     const { terms, checks } = scripted('a:1', [
-      { payable: ['x', 'y'], unchecked: [], problems: [problem('z')] },
-      { payable: ['x'], unchecked: ['y', 'z'], problems: [problem('y'), problem('z')] },
-      { payable: ['x', 'y'], unchecked: [], problems: [problem('z')] },
+      { ...GOOD, payable: ['x', 'y'], problems: [problem('z')] },
+      { ...GOOD, payable: ['x'], unchecked: ['y', 'z'], problems: [problem('y'), problem('z')] },
+      { ...GOOD, payable: ['x', 'y'], problems: [problem('z')] },
     ]);
     const { chains, time, reports } = connect([terms]);
     await chains.firstCheck;
@@ -148,7 +148,7 @@ describe('connected chains', () => {
     const problem = { subject: 'y', message: 'y is switched off.' };
     const { terms } = scripted('a:1', [
       { ...GOOD, payable: ['x', 'y'] },
-      { payable: ['x'], unchecked: [], problems: [problem] },
+      { ...GOOD, payable: ['x'], problems: [problem] },
     ]);
     const { chains, time, lines, reports } = connect([terms]);
     await chains.firstCheck;

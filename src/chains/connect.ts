@@ -25,7 +25,7 @@ export interface ConnectedChains extends Chains {
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 30_000 };
-/** The pause before a network with problems is checked again: an operator may have fixed them. */
+/** The pause before a network with problems or contradictions is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
 /** The pause between two checks of a network without problems. Most tokens are proxies, so their behaviour can change. */
 const RECHECK_MS = 600_000;
@@ -86,7 +86,8 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
         );
       }
       onFirstCheck();
-      const whenWholeMs = isWhole && outcome.problems.length === 0 ? RECHECK_MS : PROBLEM_RETRY_MS;
+      const isWell = isWhole && outcome.problems.length + outcome.disputes.length === 0;
+      const whenWholeMs = isWell ? RECHECK_MS : PROBLEM_RETRY_MS;
       const pauseMs = isWhole ? whenWholeMs : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
@@ -103,7 +104,7 @@ async function checkNetwork(
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
     if (reason !== undefined) {
       const problem = { subject: chain.network.chainId, message: reason };
-      return { payable: [], unchecked: [], problems: [problem, ...check.problems] };
+      return { ...check, payable: [], unchecked: [], problems: [problem, ...check.problems] };
     }
     const refused = (await admit?.(check.payable)) ?? new Map<string, string>();
     if (refused.size === 0) return check;

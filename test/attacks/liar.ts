@@ -61,6 +61,15 @@ function isTrial({ method, params }: RpcCall): boolean {
   return method === 'eth_call' && from !== undefined && to?.toLowerCase() === COLLECTOR_ADDRESS.toLowerCase();
 }
 
+const DECIMALS = '0x313ce567';
+
+/** Reports no code at any address, and twelve decimals of every token. */
+export const denyingContracts: Answer = ({ method, params }, truth) => {
+  const { data } = (params?.[0] ?? {}) as { data?: string };
+  if (method === 'eth_getCode') return '0x';
+  return method === 'eth_call' && data === DECIMALS ? `0x${'c'.padStart(64, '0')}` : truth;
+};
+
 /** Hides events of these commitments, in lists of logs and in receipts. */
 export function hiding(...commitments: readonly string[]): Answer {
   const isHidden = ({ topics }: Log) => commitments.includes(topics[1] ?? '');

@@ -3,11 +3,22 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { ENDPOINT_WORDS } from '../../scripts/endpoint-words.ts';
+import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
+import { systemWorld } from '../../src/runtime/system-world.ts';
 import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
 import { WITHIN } from '../faults/shopper.ts';
+import { findNetwork } from '../registry.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
-import { type Answer, denyingCoin, denyingFunds, lieWith, refusingBatches, swallowing } from './liar.ts';
+import {
+  type Answer,
+  denyingCoin,
+  denyingContracts,
+  denyingFunds,
+  lieWith,
+  refusingBatches,
+  swallowing,
+} from './liar.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DEPTH = 3;
@@ -209,6 +220,21 @@ describe('the word of one endpoint of two', () => {
     assert.equal(await scene.shopper.status(payment), 'requires_action');
     scene.answerTruthfully();
     await until('they are back', async () => (await listed()).length > 0, WITHIN);
+  });
+
+  it('code: an endpoint that denies every contract and the decimals of every token switches nothing off', async () => {
+    const network = findNetwork(scene.network);
+    assert.ok(network);
+    const chain = createEvmChain({ world: systemWorld, network, endpoints: scene.proxies.map(({ url }) => url) });
+    const honest = await chain.check();
+    const contracts = () => [chain.payerSide.collector(), chain.payerSide.depositContract()];
+    const before = contracts();
+    lieWith(liar, denyingContracts);
+    const { payable, unchecked, disputes } = await chain.check().finally(() => chain.close());
+    assert.deepEqual(contracts(), before);
+    assert.deepEqual([...payable, ...unchecked].sort(), [...honest.payable].sort(), 'each is good, or as before');
+    const about = disputes.join(' ');
+    assert.match(about, /about the code at 0x.* about USDC .*: endpoint 1: the contract has 12 decimals/);
   });
 
   it('broadcast: transactions that one endpoint swallows are mined by another', async () => {

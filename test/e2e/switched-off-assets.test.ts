@@ -91,4 +91,30 @@ describe('an asset whose contract differs from our data', () => {
     assert.deepEqual(await alerts(), []);
     assert.equal((await check()).exitCode, 0);
   });
+
+  it('is offered by no node that starts while two endpoints differ about it, and the alert says who says what', async () => {
+    const liar = createServer(async (request, response) => {
+      const lie = (answer: string) => answer.replaceAll(`${'0'.repeat(63)}6"`, `${'0'.repeat(63)}c"`);
+      response.end(lie(await evm.rpc(await text(request))));
+    });
+    await once(liar.listen(0, '127.0.0.1'), 'listening');
+    const lyingUrl = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
+    const honest = env;
+    env = { ...env, RPC_URLS: `${env.RPC_URLS},${lyingUrl}` };
+    try {
+      assert.equal((await start(2 * FIVE_MINUTES_MS)).includes(USDC), false);
+      const [alert, ...others] = await alerts();
+      assert.deepEqual([alert?.slice(0, 2), others], [['endpoints_disagree', `${NETWORK} contracts`], []]);
+      assert.match(
+        alert?.[2] ?? '',
+        /^The endpoints of Till Sandbox contradict each other about USDC \(.*\): endpoint 1: as known; endpoint 2: the contract has 12 decimals/,
+      );
+    } finally {
+      liar.closeAllConnections();
+      liar.close();
+    }
+    env = honest;
+    assert.equal((await start(3 * FIVE_MINUTES_MS)).includes(USDC), true);
+    assert.deepEqual(await alerts(), []);
+  });
 });

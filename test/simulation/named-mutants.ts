@@ -762,6 +762,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'decides events behind those about which the endpoints contradict each other, however many these are',
   },
   {
+    name: 'one endpoint says what code a network has',
+    file: 'src/chains/evm/ask-two.ts',
+    from: 'return context.rpc.inOrder().map((endpoint)',
+    to: 'return context.rpc.inOrder().slice(0, 1).map((endpoint)',
+    test: 'test/attacks/one-endpoint.test.ts',
+    title: 'code: an endpoint that denies every contract',
+  },
+  {
+    name: 'contracts are forgotten while endpoints differ about them',
+    file: 'src/chains/evm/check.ts',
+    from: 'const is = codeMemory.get(address) ?? UNKNOWN;',
+    to: "const is = heard.is === 'disputed' ? UNKNOWN : (codeMemory.get(address) ?? UNKNOWN);",
+    test: 'src/chains/evm/check.test.ts',
+    title: 'keeps contracts and assets while one of two denies them',
+  },
+  {
     name: 'payments wait for the transactions of strangers',
     file: 'src/actions/watch/decide-events.ts',
     from: '  const paid = await decidePaid(deps, watcher, proved);\n',

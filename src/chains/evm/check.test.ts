@@ -140,6 +140,100 @@ describe('the check of a network', () => {
     assert.equal(chain.health().endpointsUp, 1);
   });
 
+  describe('by several endpoints', () => {
+    /** The answer of an endpoint, given the chain's. Undefined for an error. */
+    type Word = (call: Call, truth: unknown) => unknown;
+    const honest: Word = (_, truth) => truth;
+    const silent: Word = () => undefined;
+    const withoutCode: Word = ({ method }, truth) => (method === 'eth_getCode' ? '0x' : truth);
+    /** Reports twelve decimals of every token. */
+    const twelve: Word = ({ method, params: [call] }, truth) =>
+      method === 'eth_call' && (call as { data?: string }).data === '0x313ce567' ? `0x${'c'.padStart(64, '0')}` : truth;
+
+    function hear(...words: Word[]) {
+      const says = [...words];
+      const transport = (index: number) => ({
+        post: async (body: string) => {
+          const calls = [JSON.parse(body)].flat() as Call[];
+          const truths = [JSON.parse(await evm.rpc(JSON.stringify(calls)))].flat() as { result?: unknown }[];
+          const answers = calls.map((call, at) => {
+            const result = says[index]?.(call, truths[at]?.result);
+            if (truths[at]?.result === undefined && result === undefined && says[index] !== silent) return truths[at];
+            const error = { code: -32_000, message: 'missing trie node' };
+            return { jsonrpc: '2.0', id: call.id, ...(result === undefined ? { error } : { result }) };
+          });
+          return { status: 200, text: JSON.stringify(Array.isArray(JSON.parse(body)) ? answers : answers[0]) };
+        },
+        close: () => {},
+      });
+      const chain = createEvmChain({ world: systemWorld, network, endpoints: words.map((_, at) => transport(at)) });
+      opened.push(chain);
+      return { chain, say: (...other: Word[]) => void says.splice(0, says.length, ...other) };
+    }
+    const current = (COLLECTORS.at(-1) as ContractRelease).address;
+    const TOKENS = ALL.filter((asset) => asset !== ETH);
+
+    it('keeps contracts and assets while one of two denies them, and says who says what', async () => {
+      const { chain, say } = hear(honest, honest);
+      assert.deepEqual((await chain.check()).payable, ALL);
+      const contract = chain.payerSide.depositContract();
+      assert.ok(contract);
+      say(withoutCode, honest);
+      const bare = await chain.check();
+      assert.deepEqual(
+        [bare.payable.includes(ETH), bare.problems.map(({ subject }) => subject)],
+        [true, [assetOf('USDT')]],
+      );
+      assert.deepEqual([chain.payerSide.collector(), chain.payerSide.depositContract()], [current, contract]);
+      assert.match(
+        bare.disputes.join(),
+        new RegExp(`contradict each other about the code at ${current}: endpoint 1: no code; endpoint 2: 0x`),
+      );
+      say(honest, twelve);
+      const { payable, unchecked, problems, disputes } = await chain.check();
+      assert.deepEqual([payable, unchecked, disputes.length], [[ETH], TOKENS, 3]);
+      assert.match(
+        problems[0]?.message ?? '',
+        /could not be checked: endpoint 1: as known; endpoint 2: the contract has 12/,
+      );
+      say(honest, honest);
+      assert.deepEqual((await chain.check()).disputes, []);
+    });
+
+    it('offers nothing where one of two makes contracts up', async () => {
+      const { chain, say } = hear(withoutCode, withoutCode);
+      assert.deepEqual([(await chain.check()).payable, chain.payerSide.collector()], [[], undefined]);
+      for (const words of [
+        [honest, withoutCode],
+        [honest, silent],
+      ] as const) {
+        say(...words);
+        assert.deepEqual([(await chain.check()).payable, chain.payerSide.collector()], [[], undefined]);
+      }
+      const { chain: fresh } = hear(honest, withoutCode);
+      const { payable, unchecked, problems } = await fresh.check();
+      assert.deepEqual([payable, unchecked, fresh.payerSide.collector()], [[], ALL, undefined]);
+      assert.match(problems[0]?.message ?? '', /^It is unknown whether the Collector is deployed at /);
+    });
+
+    it('believes two of three, and asks the third one last from then on', async () => {
+      const { chain } = hear(withoutCode, honest, honest);
+      const { payable, disputes } = await chain.check();
+      assert.deepEqual([payable, disputes], [ALL, []]);
+      assert.equal(chain.reader.witnesses().at(-1)?.name, 'endpoint 1');
+    });
+
+    it('starts while one of two is silent, and believes the other one nothing bad', async () => {
+      const { chain, say } = hear(silent, honest);
+      assert.deepEqual((await chain.check()).payable, ALL);
+      say(silent, withoutCode);
+      assert.ok((await chain.check()).payable.includes(ETH));
+      say(silent, twelve);
+      const { payable, unchecked } = await chain.check();
+      assert.deepEqual([payable, unchecked], [[ETH], TOKENS]);
+    });
+  });
+
   describe('for the Collector', () => {
     const current = COLLECTORS.at(-1) as ContractRelease;
     const missing = { ...current, address: '0x00000000000000000000000000000000000C0113', since: '2026-12-01' };

@@ -1,6 +1,6 @@
 import { decodeAbiParameters } from 'viem';
 import type { ChainCheck, ChainProblem } from '../chain-check.ts';
-import { ChainUnavailableError } from '../chain-errors.ts';
+import { type Asked, askTwo, eachEndpoint, type Word } from './ask-two.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
 import type { ContractRelease } from './collectors.ts';
 import { ethCall } from './eth-call.ts';
@@ -25,49 +25,64 @@ export interface EvmCheck extends ChainCheck {
 }
 
 /**
- * Compares the chain with the record of its network and `collectors.ts`. The chain id is not checked here: it is checked for every endpoint
+ * Compares the chain with the record of its network and `collectors.ts`. Two endpoints must say what differs. While they contradict
+ * each other, contracts and assets keep their previous state. The chain id is not checked here: it is checked for every endpoint
  * before the endpoint's first answer counts. A wrong or unreachable asset does not affect other assets.
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
-  const { rpc, assets } = context;
-  const codeHashesOf = (releases: readonly ContractRelease[]) =>
-    Promise.all(releases.map(({ address }) => rpc.call(codeHashCall(address))));
-  const [codeHashes, depositHashes, hasPermit2, findings] = await Promise.all([
-    codeHashesOf(context.collectors),
-    codeHashesOf(context.depositContracts),
-    rpc.call(hasCodeCall(PERMIT2_ADDRESS)),
-    Promise.all(assets.map((terms) => findingOf(context, terms))),
+  const { network, assets } = context;
+  const endpoints = eachEndpoint(context);
+  const codesOf = (releases: readonly ContractRelease[]) =>
+    Promise.all(releases.map((release) => codeOf(context, endpoints, release)));
+  const [codes, depositCodes, permit2, tokens] = await Promise.all([
+    codesOf(context.collectors),
+    codesOf(context.depositContracts),
+    askTwo(endpoints, async ({ rpc }) => ((await rpc.call(hasCodeCall(PERMIT2_ADDRESS))) ? FINE : NO_PERMIT2)),
+    Promise.all(assets.map((terms) => askTwo(endpoints, async (asked) => (await problemOf(asked, terms)) ?? FINE))),
   ]);
-  const { collectors, problems } = judgeCollectors(context, codeHashes);
+  const { collectors, problems } = judgeCollectors(context, codes);
   // A network without this contract has no deposit addresses. All other payment methods work.
-  const depositContracts = context.depositContracts.filter(({ codeHash }, index) => depositHashes[index] === codeHash);
-  if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors, depositContracts };
-  const found = assets.map(({ known, pay }, index) => {
-    const finding = pay.method === 'permit2' && !hasPermit2 ? NO_PERMIT2 : (findings[index] ?? GOOD);
+  const depositContracts = context.depositContracts.filter(
+    ({ codeHash }, index) => depositCodes[index]?.is === codeHash,
+  );
+  const findings = assets.map(({ known, pay }, index) => {
+    const words = [...(pay.method === 'permit2' ? [permit2] : []), ...tokens.slice(index, index + 1)];
+    const finding = words.map(findingOf).find(({ is }) => is !== 'good') ?? GOOD;
     return { ...finding, asset: known.id, name: `${known.symbol} (${known.id})` };
   });
-  const assetsThat = (is: Finding['is']) => found.filter((each) => each.is === is).map(({ asset }) => asset);
+  const disputes = [
+    ...[...codes, ...depositCodes].flatMap(({ dispute }) => dispute ?? []),
+    ...findings.flatMap(({ name, dispute }) => (dispute === undefined ? [] : [`${name}: ${dispute}`])),
+  ].map((dispute) => `The endpoints of ${network.name} contradict each other about ${dispute}.`);
+  if (collectors.length === 0) {
+    const unchecked = codes.some(({ is }) => is === UNKNOWN) ? assets.map(({ known }) => known.id) : [];
+    return { payable: [], unchecked, problems, disputes, collectors, depositContracts };
+  }
+  const assetsThat = (is: Finding['is']) => findings.filter((each) => each.is === is).map(({ asset }) => asset);
   return {
     payable: assetsThat('good'),
     unchecked: assetsThat('unchecked'),
     problems: [
       ...problems,
-      ...found.flatMap((each): ChainProblem[] => {
+      ...findings.flatMap((each): ChainProblem[] => {
         if (each.is === 'good') return [];
         const what = each.is === 'wrong' ? 'is switched off' : 'could not be checked';
         return [{ subject: each.asset, message: `${each.name} ${what}: ${each.problem}.` }];
       }),
     ],
+    disputes,
     collectors,
     depositContracts,
   };
 }
 
 /** The usable releases of the Collector, and the problems of the other releases. */
-function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readonly (string | undefined)[]) {
-  const deployed = collectors.filter(({ codeHash }, index) => codeHashes[index] === codeHash);
+function judgeCollectors({ network, collectors }: EvmContext, codes: readonly Code[]) {
+  const deployed = collectors.filter(({ codeHash }, index) => codes[index]?.is === codeHash);
   const problem = (message: string): ChainProblem => ({ subject: network.chainId, message });
-  const foreign = collectors.filter(({ codeHash }, index) => (codeHashes[index] ?? codeHash) !== codeHash);
+  const foreign = collectors.filter(
+    ({ codeHash }, index) => ![codeHash, NO_CODE, UNKNOWN].includes(codes[index]?.is ?? ''),
+  );
   const problems = foreign.map(({ address }) =>
     problem(`The contract at ${address} on ${network.name} is not the Collector: its code is another one.`),
   );
@@ -79,24 +94,68 @@ function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readon
       last === undefined
         ? `so nothing can be paid on ${network.name}`
         : `so payments on ${network.name} are signed for the older one at ${last.address}`;
-    problems.push(problem(`The Collector is not deployed at ${newest.address}, ${consequence}.`));
+    const { is, doubt = '' } = codes.at(-1) ?? { is: NO_CODE };
+    problems.push(
+      problem(
+        is === UNKNOWN
+          ? `It is unknown whether the Collector is deployed at ${newest.address} (${doubt}), ${consequence}.`
+          : `The Collector is not deployed at ${newest.address}, ${consequence}.`,
+      ),
+    );
   }
   return { collectors: deployed, problems };
 }
 
-type Finding = { readonly is: 'good' } | { readonly is: 'wrong' | 'unchecked'; readonly problem: string };
+/** The code of a contract: its hash, or one of the two words. */
+interface Code {
+  readonly is: string;
+  /** The reason, if the endpoints did not say it. */
+  readonly doubt?: string;
+  readonly dispute?: string;
+}
+
+const NO_CODE = 'no code';
+const UNKNOWN = 'unknown';
+
+/**
+ * The code at the address of a release. While the endpoints contradict each other, or one alone answers, it is the code that was
+ * believed last. At first the only answer is believed if it is the code of the release, so that a node starts while an endpoint is
+ * down.
+ */
+async function codeOf(
+  { codeMemory }: EvmContext,
+  endpoints: readonly Asked[],
+  { address, codeHash }: ContractRelease,
+): Promise<Code> {
+  const word = await askTwo(endpoints, async ({ rpc }) => (await rpc.call(codeHashCall(address))) ?? NO_CODE);
+  if (word.is === 'silence') throw word.error;
+  const isBelieved = word.is === 'agreed' || (word.is === 'alone' && word.value === codeHash);
+  if (isBelieved && (word.is === 'agreed' || !codeMemory.has(address))) codeMemory.set(address, word.value);
+  const is = codeMemory.get(address) ?? UNKNOWN;
+  if (word.is === 'agreed') return { is };
+  const { answers } = word;
+  return { is, doubt: answers, ...(word.is === 'disputed' && { dispute: `the code at ${address}: ${answers}` }) };
+}
+
+type Finding =
+  | { readonly is: 'good'; readonly dispute?: undefined }
+  | { readonly is: 'wrong'; readonly problem: string; readonly dispute?: undefined }
+  | { readonly is: 'unchecked'; readonly problem: string; readonly dispute?: string };
 
 const GOOD: Finding = { is: 'good' };
-const NO_PERMIT2: Finding = { is: 'wrong', problem: 'Permit2 is not deployed' };
 
-async function findingOf(context: EvmContext, terms: AssetTerms): Promise<Finding> {
-  try {
-    const problem = await problemOf(context, terms);
-    return problem === undefined ? GOOD : { is: 'wrong', problem };
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) return { is: 'unchecked', problem: error.message };
-    throw error;
-  }
+/** The answer of an endpoint that finds no problem. */
+const FINE = 'as known';
+const NO_PERMIT2 = 'Permit2 is not deployed';
+
+/** One endpoint suffices for a good asset, unless another endpoint contradicts it. */
+function findingOf(word: Word): Finding {
+  if (word.is === 'silence') return { is: 'unchecked', problem: word.error.message };
+  if (word.is === 'disputed') return { is: 'unchecked', problem: word.answers, dispute: word.answers };
+  if (word.value === FINE) return GOOD;
+  return word.is === 'agreed'
+    ? { is: 'wrong', problem: word.value }
+    : { is: 'unchecked', problem: `${word.answers}, and no other endpoint answers` };
 }
 
 /** The problem of an asset, as the end of a sentence. Undefined if there is none. */

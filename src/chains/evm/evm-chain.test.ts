@@ -127,6 +127,7 @@ describe('an EVM chain', () => {
       ],
       unchecked: [],
       problems: [],
+      disputes: [],
       // The sandbox has the newest releases alone.
       collectors: COLLECTORS.slice(-1),
       depositContracts: DEPOSIT_CONTRACTS.slice(-1),

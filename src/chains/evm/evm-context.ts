@@ -26,6 +26,8 @@ export interface EvmContext {
   readonly depositContracts: readonly ContractRelease[];
   /** The last base fee that no endpoint contradicted. A loss is harmless. */
   readonly feeMemory: { baseFee: bigint | undefined };
+  /** The code of our contracts that was believed last, by address. A loss is harmless. */
+  readonly codeMemory: Map<string, string>;
   /** Throws for an asset that is not payable on this network: no items are made for such an asset. */
   termsOf(asset: string): AssetTerms;
   /** What can be held: payable assets, and the coin, which pays for gas also where nobody pays in coin. Throws for others. */
@@ -62,6 +64,7 @@ export function createEvmContext(
     ...input,
     lens: createLens(input),
     feeMemory: { baseFee: undefined },
+    codeMemory: new Map(),
     surveyRpc,
     surveyLens: createLens({ world: input.world, rpc: surveyRpc }),
     assets,

@@ -226,6 +226,7 @@ function createPort(core: Core): Chain {
         payable: [...rules.assets.keys()].filter((asset) => !core.problems.has(asset)),
         unchecked: [],
         problems: [...core.problems].map(([subject, message]) => ({ subject, message })),
+        disputes: [],
       })),
     health: () => {
       const states = core.testimonies.map(({ name, silentForMs }) => {
