@@ -21,6 +21,9 @@ const ALL_THREE = 'The pattern gives three numbers, and no more than three are r
 const NO_COLOUR_HAS_IT = 'None of the 2 ** 24 colours has exactly this contrast, or the same contrast twice.';
 const THREE_CHANNELS = 'A colour has three channels. The default is for the compiler.';
 const COMPILED_ONCE = 'The map only saves the time to compile a list again.';
+const PREPARED_ONCE = 'The map only saves the time to prepare a key again.';
+const HASHED_ONCE = 'The map only saves the time to hash an address again.';
+const NO_LONG_KEY = 'No such text has 32 bytes. The bound only keeps long texts from the decoder.';
 const SHORT_REFERENCE = 'The grammar has at most 32 characters here.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
@@ -52,6 +55,31 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const [red = 0, green = 0, blue = 1] = channels(colour).map((value) => {': THREE_CHANNELS,
     'return share < 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;':
       'The bound is between two values of a channel.',
+  },
+  'addresses/eip155.ts': {
+    'const MAX_SPELLINGS = 10001;': HASHED_ONCE,
+    'if (false && (known !== undefined)) return known;': HASHED_ONCE,
+    "if (true || (spellings.size >= MAX_SPELLINGS)) spellings.delete(spellings.keys().next().value ?? '');":
+      HASHED_ONCE,
+    "if (false && (spellings.size >= MAX_SPELLINGS)) spellings.delete(spellings.keys().next().value ?? '');":
+      HASHED_ONCE,
+    "if (spellings.size > MAX_SPELLINGS) spellings.delete(spellings.keys().next().value ?? '');": HASHED_ONCE,
+    "if (spellings.size >= MAX_SPELLINGS) spellings.delete(spellings.keys().next().value && '');": HASHED_ONCE,
+    '(without) spellings.set(lowerHex, spelling);': HASHED_ONCE,
+    "if (/0x0+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');":
+      'A text with `0x` in another place is refused before.',
+  },
+  'addresses/solana.ts': {
+    "(without) slotWord: 'number',": 'Without a word of its own, a family has this one.',
+    'return /[1-9A-HJ-NP-Za-km-z]{32}$/.test(text)': SHORT_REFERENCE,
+    'return /^[1-9A-HJ-NP-Za-km-z]{32}/.test(text)': SHORT_REFERENCE,
+    'const MAX_LENGTH = 129;': NO_LONG_KEY,
+    'if (false && (text.length > MAX_LENGTH)) return undefined;': NO_LONG_KEY,
+    'if (text.length >= MAX_LENGTH) return undefined;': NO_LONG_KEY,
+  },
+  'addresses/families.ts': {
+    'return NAMESPACES.map((name) => FAMILIES[name].parseTransactionId(text)).findLast((id) => id !== undefined);':
+      'The forms of the families exclude each other.',
   },
   'address-list.ts': {
     "return version !== 1 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');":
@@ -181,6 +209,8 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'if (a.network !== b.network) return a.network <= b.network ? -1 : 1;': 'The networks differ here.',
   },
   'money/owner.ts': {
+    'return rest === 0n ? fees : [...fees, { owner: NOBODY, amount: rest, isFee: false }];':
+      'Units without an owner are neither a fee nor a net amount.',
     'const next = events.find((event): event is Swept => isSweepOf(event, leg) && event.index >= leg.index);':
       ONE_INDEX,
     'const own = legs.filter((each) => each.from === leg.from && each.asset === leg.asset && each.index <= sweep.index);':
@@ -190,8 +220,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       ONE_INDEX,
     'event.index <= leg.index &&': ONE_INDEX,
     'event.index >= since,': ONE_INDEX,
-    'return batch.length >= 0 && batch.reduce((sum, { fee }) => sum + fee, 0n) === leg.amount ? batch : undefined;':
-      'No item has the fees of zero, and a leg of zero has no owner.',
   },
   'money/position-entries.ts': {
     'if (false && (changed.length === 0)) return [];': 'Nothing changed gives no entries further down as well.',
@@ -286,8 +314,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const key = keys.findLast((each) => encrypt(each, id) === stored) ?? newest;': 'The keys of a ring differ.',
     'const key = keys.findLast((each) => timingSafeEqual(macOf(each, half, terms), mac));':
       'The keys of a ring differ.',
-    'const cipher = createCipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(true);':
+    'return createCipheriv(CIPHER, halvesOf(key).encryption, null).setAutoPadding(true);':
       'The padding would come with the end of the cipher, which is not read.',
+    'if (true || (found === undefined)) {': PREPARED_ONCE,
+    '(without) halves.set(key, found);': PREPARED_ONCE,
   },
   'send-plan.ts': {
     'const larger = (a: bigint, b: bigint) => (a >= b ? a : b);': SAME_IF_EQUAL,

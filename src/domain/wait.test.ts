@@ -248,7 +248,7 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /it can be paid again\.$/,
   ],
   ['a deadline after the expiry', { ...by({ deadlineMs: NOW }), expiresAtMs: NOW }, 'ran_out', /it expires/],
-  ['coin that may come', by({ state: 'offered' }), 'coin', /until 2026-02-18T14:03:02Z/],
+  ['coin that may come', by({ state: 'offered' }), 'coin', /a transaction on .*until 2026-02-18T14:03:02Z/],
   ['the attempt that has come furthest', { attempts: [DUE, { ...SENT, seen: SEEN }, SENT] }, 'confirmations'],
   [
     'a block before newer attempts',

@@ -21,6 +21,14 @@ describe('the states that wait', () => {
     assert.deepEqual(silent, WITHOUT_ALERT);
   });
 
+  it('name who brings them about, their end and their limit', () => {
+    for (const [table, states] of Object.entries(WAITING_STATES)) {
+      for (const [state, row] of Object.entries(states)) {
+        for (const part of ['from', 'out', 'latest'] as const) assert.ok(row[part], `${table}.${state}: ${part}`);
+      }
+    }
+  });
+
   it('of a payment are explained with their end and their limit', () => {
     const { out, latest } = WAITING_STATES.payments.processing;
     assert.equal(limitOfWait('processing'), `Ended by ${out}. At the latest: ${latest}.`);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { parseChainId } from '../caip.ts';
 import {
   addressKey,
   bareListKey,
   caipKey,
+  canonicalAddress,
   coinDecimals,
   FOLDED_PREFIXES,
   findTransactionId,
@@ -62,6 +64,8 @@ describe('addresses of a family', () => {
     assert.deepEqual(parseAddress(BASE, HEX.toLowerCase()), { ok: true, value: HEX });
     assert.equal(addressKey(BASE, HEX), addressKey(BASE, HEX.toLowerCase()));
     assert.deepEqual(parseAddress(CLUSTER, KEY), { ok: true, value: KEY });
+    assert.equal(canonicalAddress(BASE, HEX.toLowerCase()), HEX);
+    assert.equal(canonicalAddress(BASE, 'no address'), 'no address');
     assert.ok(!parseAddress(CLUSTER, HEX).ok && !parseAddress(BASE, KEY).ok);
     assert.ok(isAddressForm(HEX) && isAddressForm(KEY) && !isAddressForm(HASH) && !isAddressForm('0x'));
   });
@@ -70,6 +74,7 @@ describe('addresses of a family', () => {
     assert.ok(isZeroAccount(`${BASE}:0x${'0'.repeat(40)}`));
     assert.ok(isZeroAccount(`${CLUSTER}:${'1'.repeat(32)}`));
     assert.ok(!isZeroAccount(`${BASE}:${HEX}`) && !isZeroAccount('no account'));
+    assert.ok(!isZeroAccount(`${BASE}:10x${'0'.repeat(40)}`) && !isZeroAccount(`${CLUSTER}:2${'1'.repeat(32)}`));
   });
 
   it('are found in a list without a network where they are the same account on all networks', () => {
@@ -93,6 +98,7 @@ it('ids of transactions have the form of their family', () => {
 
 it('units are compared by their currency or their asset', () => {
   assert.equal(unitKey('iso4217/usd'), unitKey('iso4217/USD'));
+  assert.equal(unitKey('iso4217/USD'), 'iso4217/usd');
   assert.equal(unitKey(`caip19/${BASE}/erc20:${HEX}`), unitKey(`caip19/${BASE}/erc20:${HEX.toLowerCase()}`));
   assert.notEqual(unitKey(`caip19/${CLUSTER}/token:${KEY}`), unitKey(`caip19/${CLUSTER}/token:${KEY.toLowerCase()}`));
 });
@@ -127,4 +133,22 @@ it('messages have the words of the family', () => {
   assert.deepEqual(words(BASE), ['nonce', 'gas', 'Permit2', 'a signature of 65 bytes, with a low s']);
   assert.deepEqual(words(CLUSTER), ['number', 'compute units', 'the delegate', 'a signature of 64 bytes']);
   assert.deepEqual(words('cosmos:hub'), ['number', 'units', 'the gateway', 'a signature']);
+});
+
+describe('the texts of a cluster', () => {
+  it('are signatures with the lengths that 64 bytes can have, and nothing around them', () => {
+    for (const length of [64, 90]) assert.ok(isSignatureForm(CLUSTER, 'k'.repeat(length)), String(length));
+    for (const text of ['k'.repeat(63), 'k'.repeat(91), `${SIGNATURE} `, ` ${SIGNATURE}`, `0${SIGNATURE}`]) {
+      assert.ok(!isSignatureForm(CLUSTER, text), text);
+    }
+  });
+
+  it('are references of exactly 32 characters', () => {
+    const reference = CLUSTER.slice('solana:'.length);
+    const isReference = (text: string) => parseChainId(`solana:${text}`).ok;
+    assert.ok(isReference(reference));
+    for (const text of [reference.slice(1), `${reference}1`, `1${reference}`, `${reference.slice(1)}0`]) {
+      assert.ok(!isReference(text), text);
+    }
+  });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { placeOf, readMined } from '../../../test/money/read-mined.ts';
 import type { Collected, Mined, Movement, Swept } from './movement.ts';
-import { type Known, knownKey, type Owner, ownerOf } from './owner.ts';
+import { type Known, knownKey, type Owner, ownerOf, unownedUnits } from './owner.ts';
 
 const NETWORK = 'eip155:1';
 const ASSET = `${NETWORK}/erc20:a`;
@@ -52,6 +52,12 @@ function mined(...logs: readonly Log[]): Mined {
 }
 
 const nameOf = (owner: Owner) => ('commitment' in owner ? `${owner.is} ${owner.commitment}` : owner.is);
+
+it('units without an owner are those that came in, without the units of others', () => {
+  const part = (owner: Owner, amount: bigint) => ({ owner, amount, isFee: false });
+  const to = [part({ is: 'nobody' }, 2n), part({ is: 'own' }, 7n), part({ is: 'nobody' }, 3n)];
+  assert.equal(unownedUnits({ from: [part({ is: 'nobody' }, 40n)], to }), 5n);
+});
 
 /** The owners at both ends of each leg that touches a place of ours. */
 function owners(...logs: readonly Log[]): string[] {
@@ -303,6 +309,8 @@ describe('a transaction', () => {
     assert.deepEqual(whole(['held', 'collector', 50n], order), { ...none, sent: ['sent P held 50'] });
     const item: Log[] = [['collector', 'held', 93n], collected('I', { feeAccount: 'held' }), ['collector', 'held', 7n]];
     assert.deepEqual(whole(...item), { ...none, facts: ['collected I 100'], fees: ['held 7'] });
+    const added: Log[] = [collected('I', { recipient: 'merchant', feeAccount: 'held' }), ['collector', 'held', 9n]];
+    assert.deepEqual(whole(...added), { ...none, facts: ['collected I 100'], fees: ['held 7'], unowned: ['held 2'] });
     // A token that burns a part of every transfer.
     const burnt: Log[] = [['deposit', 'burnt', 5n], ['deposit', 'held', 93n], swept({ amount: 93n, fee: 0n })];
     assert.deepEqual(whole(...burnt), { ...none, facts: ['swept D 93'], unowned: ['deposit -5'] });
