@@ -212,6 +212,17 @@ export const ENDPOINT_WORDS = [
     test: { file: HERE, title: 'simulation: an endpoint that refuses every item keeps none from being sent' },
   },
   {
+    value: 'code of an account whose signature is not that of its key',
+    decides: 'whether the signature is taken: the code decides then',
+    agree: 'one that shows code. Two must show none',
+    bound: 'the token asks the code in the block',
+    beyond: 'the signature is taken, if it is good at the other endpoint; while that one is silent, it is refused',
+    test: {
+      file: 'src/chains/evm/judge.test.ts',
+      title: 'takes the signature of an account with code, if one endpoint of two shows no code',
+    },
+  },
+  {
     value: 'code, balance and allowance of an account that asks for options',
     decides: 'which options are shown',
     agree: 'one',

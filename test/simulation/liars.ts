@@ -47,6 +47,8 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
   'gas for data': () => ({ silentForMs: 60_000 }),
   'answer to a broadcast': () => ({ swallows: true }),
   'refusal of an item': () => ({ refuses: true }),
+  // It refuses the signature of every payer.
+  'code of an account whose signature is not that of its key': () => ({ refuses: true }),
   'code, balance and allowance of an account that asks for options': () => ({ deniesFunds: true }),
   // The chain in memory has no code. An endpoint that differs about code keeps everything as it was, as a silent one does.
   'code of our contracts and of Permit2, and what tokens say of themselves': () => ({ silentForMs: 60_000 }),

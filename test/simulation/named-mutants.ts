@@ -964,10 +964,26 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a made-up signature uses the calls for money',
     file: 'src/chains/evm/judge.ts',
-    from: 'if (!(await context.surveyLens.ask(hasCodeCall(payer)))) return { is: byKey };',
+    from: 'if (!(await mayHaveCode(context, payer))) return { is: byKey };',
     to: '',
     test: 'src/chains/evm/judge.test.ts',
     title: 'leaves the calls for money unused by made-up signatures',
+  },
+  {
+    name: 'one endpoint denies the code of an account before its signature is asked about',
+    file: 'src/chains/evm/judge.ts',
+    from: 'if (first === undefined || second === undefined) return surveyLens.ask(hasCodeCall(account));',
+    to: 'if (first !== null || second !== null) return surveyLens.ask(hasCodeCall(account));',
+    test: 'src/chains/evm/judge.test.ts',
+    title: 'takes the signature of an account with code, if one endpoint of two shows no code',
+  },
+  {
+    name: 'one endpoint denies or invents the code of an account while its signature is judged',
+    file: 'src/chains/evm/judge.ts',
+    from: "if (verdict.is === 'good') return verdict;",
+    to: "if (verdict.is === 'good' || verdict.is === 'wrong_signature') return verdict;",
+    test: 'src/chains/evm/judge.test.ts',
+    title: 'takes the signature of an account with code, if one endpoint of two shows no code',
   },
   {
     name: 'made-up signatures have no limit',

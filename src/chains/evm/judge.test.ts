@@ -21,6 +21,23 @@ const network = findNetwork('eip155:31337') as Network;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 const stranger = privateKeyToAccount(`0x${'42'.repeat(32)}`);
 
+const WALLET = `0x${'5a'.repeat(20)}`;
+/** A contract that confirms every signature (ERC-1271). */
+const SIGNS_ALL = '0x631626ba7e60e01b60005260206000f3';
+
+function withCode(code: string, request: string, response: string): string {
+  const [calls, answers] = [request, response].map((text) => JSON.parse(text));
+  const denied = (call: { method: string }, answer: object) =>
+    call.method === 'eth_getCode' ? { ...answer, result: code } : answer;
+  const all = Array.isArray(calls) ? calls.map((call, index) => denied(call, answers[index])) : denied(calls, answers);
+  return JSON.stringify(all);
+}
+
+function close({ rpc, surveyRpc }: EvmContext): void {
+  rpc.close();
+  surveyRpc.close();
+}
+
 describe('the judgement of a signature', () => {
   let evm: LocalEvm;
   let context: EvmContext;
@@ -29,34 +46,39 @@ describe('the judgement of a signature', () => {
 
   before(async () => {
     evm = await createSandboxEvm({ mining: 'manual' });
-    const counted = (as: keyof typeof sent) => {
-      const transport: Transport = {
-        post: async (body) => {
-          sent[as] += 1;
-          return { status: 200, text: await evm.rpc(body) };
-        },
-        close: () => {},
-      };
-      return createRpc({
-        world: systemWorld,
-        network: network.chainId,
-        chainId: 31337,
-        blockTimeMs: 1_000,
-        endpoints: [transport],
-      });
-    };
-    const [rpc, surveyRpc] = [counted('money'), counted('surveys')];
-    context = createEvmContext({ world: systemWorld, network, chainId: 31337, rpc, surveyRpc, collectors: COLLECTORS });
+    context = openContext([undefined]);
     // The first request to an endpoint asks for its chain as well.
     const { item, signature } = await signedBy(payer);
     assert.equal((await judged(item, signature)).is, 'good');
     await judged(item, (await signedBy(stranger)).signature);
   });
   after(async () => {
-    context.rpc.close();
-    context.surveyRpc.close();
+    close(context);
     await evm.close();
   });
+
+  /** A context with an endpoint for each element, which shows this code at every address, or the truth. */
+  function openContext(codes: readonly (string | undefined)[]): EvmContext {
+    const opened = (as: keyof typeof sent) =>
+      createRpc({
+        world: systemWorld,
+        network: network.chainId,
+        chainId: 31337,
+        blockTimeMs: 1_000,
+        endpoints: codes.map(
+          (code): Transport => ({
+            post: async (body) => {
+              sent[as] += 1;
+              const text = await evm.rpc(body);
+              return { status: 200, text: code === undefined ? text : withCode(code, body, text) };
+            },
+            close: () => {},
+          }),
+        ),
+      });
+    const [rpc, surveyRpc] = [opened('money'), opened('surveys')];
+    return createEvmContext({ world: systemWorld, network, chainId: 31337, rpc, surveyRpc, collectors: COLLECTORS });
+  }
 
   async function signedBy(signer: typeof payer, fields: Partial<Item> = {}, method: PayMethod = 'eip3009-bytes') {
     const item = sampleItem(method, { payer: payer.address, feeAccount: SANDBOX_ACCOUNTS.feeAccount, ...fields });
@@ -86,6 +108,24 @@ describe('the judgement of a signature', () => {
     const older = await signedBy(stranger, {}, 'eip3009-vrs');
     assert.deepEqual(await judged(older.item, older.signature), { is: 'wrong_signature' });
     assert.deepEqual(sent, { money: 0, surveys: 20 }, 'only a key signs the older form');
+  });
+
+  it('takes the signature of an account with code, if one endpoint of two shows no code', async () => {
+    const { item, signature } = await signedBy(stranger, { payer: WALLET });
+    await evm.request({ method: 'hardhat_setCode', params: [WALLET, SIGNS_ALL] });
+    const lying = openContext(['0x', undefined]);
+    const ask = { item, commitment: commitmentOf(item), signature, sender: undefined };
+    const [before] = lying.rpc.inOrder();
+    const verdict = await judge(lying, ask).finally(() => close(lying));
+    assert.equal(before?.name, 'endpoint 1', 'the liar is asked first');
+    assert.deepEqual(verdict, { is: 'short_balance' });
+  });
+
+  it('takes the signature of an account’s key, if one endpoint of two invents code that confirms nothing', async () => {
+    const { item, signature } = await signedBy(payer);
+    const lying = openContext(['0x00', undefined]);
+    const ask = { item, commitment: commitmentOf(item), signature, sender: undefined };
+    assert.equal((await judge(lying, ask).finally(() => close(lying))).is, 'good');
   });
 
   it('can be refused before a made-up signature or a second opinion costs a request', async () => {

@@ -28,23 +28,25 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
   if (byKey !== 'good') {
     if (!mayBeOfCode(ask)) return { is: byKey };
     ask.onUnproved?.();
-    if (!(await context.surveyLens.ask(hasCodeCall(payer)))) return { is: byKey };
+    if (!(await mayHaveCode(context, payer))) return { is: byKey };
   }
   const verdict = await unlessFaulty(judgeByChain(context, ask, byKey));
   // The token was fine when its option was made, so a nonsense answer of the endpoint is as likely as a broken token.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
-  if (!DOUBTED.has(verdict.is)) return verdict;
+  // A single endpoint could refuse every payer, by the state of its account or by a made-up code of it.
+  if (verdict.is === 'good') return verdict;
   ask.onUnproved?.();
   return (await otherVerdict(context, ask, byKey)) ?? verdict;
 }
 
-/** Findings about the state of the chain. A single endpoint may refuse every payer. */
-export const DOUBTED: ReadonlySet<Verdict['is']> = new Set<Verdict['is']>([
-  'used',
-  'short_balance',
-  'short_allowance',
-  'refused',
-]);
+/** True if one of two endpoints shows code. Each is asked for itself, because a single one could deny the code of every account. */
+async function mayHaveCode({ surveyRpc, surveyLens, world }: EvmContext, account: string): Promise<boolean> {
+  const [first, second] = surveyRpc.inOrder();
+  if (first === undefined || second === undefined) return surveyLens.ask(hasCodeCall(account));
+  const asked = [first, second].map((endpoint) => unlessUnavailable(surveyRpc.callOne(endpoint, hasCodeCall(account))));
+  const answers = await gatherAnswers(world.timers, asked, (hasCode) => hasCode);
+  return answers.length === 0 ? surveyLens.ask(hasCodeCall(account)) : answers.includes(true);
+}
 
 /** A good verdict of one of two endpoints, each asked for itself. */
 async function otherVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict | undefined> {

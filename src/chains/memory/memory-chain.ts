@@ -7,7 +7,6 @@ import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { DEPOSITS_ADDRESS } from '../evm/deposits.ts';
 import { usualMethod } from '../evm/item-terms.ts';
-import { DOUBTED } from '../evm/judge.ts';
 import { isContractSignature, readKeySignature } from '../evm/key-signature.ts';
 import { feesOf, offerOf, priceText } from '../evm/offer.ts';
 import { raiseOffer } from '../evm/raise-fees.ts';
@@ -169,7 +168,7 @@ function createPort(core: Core): Chain {
     judge: (item, signature, _sender, onUnproved) =>
       ask('judge', () => {
         const verdict = judge(ledgerNow(), core, item, signature);
-        if (isUnproved(ledgerNow(), item, signature) || DOUBTED.has(verdict.is)) onUnproved?.();
+        if (isUnproved(ledgerNow(), item, signature) || verdict.is !== 'good') onUnproved?.();
         return bothRefuse() && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
       }),
     isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
