@@ -1,4 +1,4 @@
-import type { FinalityTag, Network } from './network.ts';
+import type { Finality, FinalityTag, FinalityTier, Network } from './network.ts';
 import type { RegistryDeps } from './registry.ts';
 import { weightOf } from './weight.ts';
 
@@ -21,11 +21,31 @@ const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 /** The finality that a network asks for money of this amount: the strictest requirement of all tiers that the amount reaches. */
 export function finalityOf(deps: RegistryDeps, { finality }: Network, money: Amount): FinalityNeeds {
   const weight = weightIn(deps, money);
-  const tiers = (finality?.tiers ?? []).filter(({ from }) => weight >= from);
+  return needsOf(
+    finality,
+    (finality?.tiers ?? []).filter(({ from }) => weight >= from),
+  );
+}
+
+/** The finality of the largest amounts. */
+export function strictestFinality({ finality }: Network): FinalityNeeds {
+  return needsOf(finality, finality?.tiers ?? []);
+}
+
+function needsOf(finality: Finality | undefined, tiers: readonly FinalityTier[]): FinalityNeeds {
   return {
     depth: Math.max(finality?.depth ?? 1, ...tiers.map((tier) => tier.depth ?? 0)),
     tag: STRICTNESS.findLast((tag) => tiers.some((tier) => tier.tag === tag)),
   };
+}
+
+const DEFAULT_BLOCK_MS = 2_000;
+/** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
+const TAG_MS = 30 * 60_000;
+
+/** The time in which a new block meets these needs, if its network makes blocks `slack` times more slowly than usual. */
+export function finalityMs({ finality }: Network, { depth, tag }: FinalityNeeds, slack = 1): number {
+  return slack * depth * (finality?.blockTimeMs ?? DEFAULT_BLOCK_MS) + (tag === undefined ? 0 : TAG_MS);
 }
 
 /** The default limit. A shop's usual payments still succeed if only one endpoint answers. */

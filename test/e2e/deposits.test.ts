@@ -122,6 +122,23 @@ describe('a deposit address', () => {
     await isReconciled();
   });
 
+  it('raises no alert while its network takes its usual time to call a block finalized', async () => {
+    await open({ finality: { tiers: [{ from: 2n, tag: 'finalized' }] } });
+    const { id } = await scene.deposit({ lifeMs: 5 * MINUTE_MS, amount: 3_000_000n });
+    const node = await scene.newNode();
+    await node.turn(1);
+    scene.pass(30 * MINUTE_MS);
+    await node.turn(3);
+    assert.deepEqual([await statusOf(id), await scene.alerts()], ['requires_action', []]);
+    scene.pass(30 * MINUTE_MS);
+    await node.turn(3);
+    assert.deepEqual(await scene.alerts(), [`payments_undetermined ${scene.network}`]);
+    await node.turn(16);
+    scene.pass(MINUTE_MS);
+    await node.turn(1);
+    assert.deepEqual([await statusOf(id), await scene.alerts()], ['expired', []]);
+  });
+
   it('is not tolerated as too little while the rest has not reached the depth of its amount', async () => {
     await open({ finality: { tiers: [{ from: 2n, depth: 10 }] }, watching: { toleranceBasisPoints: () => 100 } });
     const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS, amount: 300_000_000n });

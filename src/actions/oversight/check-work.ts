@@ -1,5 +1,5 @@
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
-import { finalityOf } from '../../chains/finality.ts';
+import { finalityMs, finalityOf } from '../../chains/finality.ts';
 import type { Network } from '../../chains/network.ts';
 import type { RegistryDeps } from '../../chains/registry.ts';
 import { spenderWord } from '../../domain/addresses/families.ts';
@@ -40,8 +40,6 @@ const UNSENT_MARGIN_MS = 60_000;
 /** A payment may take this many times the time of its blocks, plus `SLACK_MS` to be mined and read. */
 const SLACK_FACTOR = 3;
 const SLACK_MS = 90_000;
-/** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
-const TAG_MS = 30 * 60_000;
 const OUTGOING_AFTER_MS = 15 * 60_000;
 /** The placer takes less than a second. */
 const UNPLACED_AFTER_MS = 15_000;
@@ -50,7 +48,6 @@ const UNLED_AFTER_MS = 30_000;
 /** By then the first two attempts have failed, or no node makes any. */
 const MAIL_AFTER_MS = 10 * 60_000;
 const MAX_SENT = 200;
-const BLOCK_MS = 2_000;
 
 /**
  * Raises alerts for work that no node does, before a person notices. It reads only rows, so it also notices that no relayer or
@@ -163,9 +160,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
 
 /** The longest normal time from sending to the end of a payment of this amount. */
 function needsMs(deps: RegistryDeps, { chain: { network } }: ConnectedChain, item: SentItem): number {
-  const { depth, tag } = finalityOf(deps, network, item);
-  const blocksMs = depth * (network.finality?.blockTimeMs ?? BLOCK_MS);
-  return SLACK_FACTOR * blocksMs + SLACK_MS + (tag === undefined ? 0 : TAG_MS);
+  return finalityMs(network, finalityOf(deps, network, item), SLACK_FACTOR) + SLACK_MS;
 }
 
 function stuckText(count: number, oldest: SentItem, { name, usual }: { name: string; usual: string }): string {

@@ -1,4 +1,4 @@
-import { loneCeilingOf } from '../../chains/finality.ts';
+import { finalityMs, loneCeilingOf, strictestFinality } from '../../chains/finality.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
@@ -18,7 +18,7 @@ import { mostPerRound, newRoundReads, type View, type WatchDeps, type Watcher } 
 /** The interval of checks that depend on time alone while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
 const CHECK_EVERY_MS = 30_000;
-/** An item without an outcome this long after its deadline raises an alert. */
+/** An item without an outcome this long after the largest amounts are final at its deadline raises an alert. */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
 
 /**
@@ -87,11 +87,11 @@ async function reportStanding({ chain, network, depth, memory, disputed, alone }
 }
 
 /** Goes by our own clock: an endpoint that reports too early times must not silence the alert. */
-async function raiseUndetermined(deps: WatchDeps, { network, memory, undetermined }: Watcher): Promise<void> {
+async function raiseUndetermined(deps: WatchDeps, { chain, network, memory, undetermined }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
   if (!hasPassed(memory.checkedAtMs, nowMs, CHECK_EVERY_MS)) return;
   memory.checkedAtMs = nowMs;
-  const before = new Date(nowMs - UNDETERMINED_AFTER_MS);
+  const before = new Date(nowMs - UNDETERMINED_AFTER_MS - finalityMs(chain.network, strictestFinality(chain.network)));
   const count = await countUndetermined(deps.db.sql, { network, before });
   const message = `The outcome of ${count} items has been unknown for minutes.`;
   await undetermined.set(network, count === 0 ? undefined : message);
