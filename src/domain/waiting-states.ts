@@ -59,7 +59,7 @@ export const WAITING_STATES = {
   relay_sends: {
     open: {
       from: 'a relayer that has taken a slot',
-      out: 'a final block in which the slot is used; or, if its key is gone, two endpoints that see the slot unused a week after it was stored',
+      out: 'a final block in which the slot is used; or, if its key is gone, no two endpoints that see the slot used a week after it was stored',
       latest:
         'the offer rises until a block takes it, up to the cap of the network; without the key a week, or until none of its items waits for it: then it is given up, and opened again if it is mined after all',
       alert: 'send_stuck',

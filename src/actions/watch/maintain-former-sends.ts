@@ -56,8 +56,9 @@ export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Pr
 }
 
 /**
- * Gives up transactions without an item that they could still pay, when two endpoints have not seen their slots used for a week.
- * They are not broadcast any more. If the key comes back, its relayer finds their slots unused, and opens them again.
+ * Gives up transactions without an item that they could still pay, if no two endpoints have seen their slots used for a week. They
+ * are not broadcast any more. One of two endpoints can cause this by hiding that they were mined: they are opened again when both show
+ * it. If the key comes back, its relayer finds their slots unused, and opens them again.
  */
 async function giveUp(deps: WatchDeps, watcher: Watcher, former: readonly OpenSender[], before: Date): Promise<void> {
   const { network, lease } = watcher;
