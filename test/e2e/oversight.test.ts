@@ -11,7 +11,7 @@ import { createGauges } from '../../src/http/gauges.ts';
 import { createMetrics } from '../../src/runtime/metrics.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { Config } from '../../src/settings/config.ts';
-import { listAlerts } from '../../src/store/plumbing/alerts.ts';
+import { findAlertsAbout, listAlerts, upsertAlert } from '../../src/store/plumbing/alerts.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { startLeading } from '../../src/workers/leading.ts';
@@ -169,6 +169,21 @@ describe('work that nobody does', () => {
     const [{ isReleased } = { isReleased: undefined }] = await scene.db.sql<{ isReleased: boolean }[]>`
       select is_released as "isReleased" from lease_takeovers where name = ${name} order by fencing desc limit 1`;
     assert.equal(isReleased, false, 'the holder before had not released it');
+  });
+
+  it('is part of the timelines of its network, whatever its subject says beside the network', async () => {
+    const about = [NETWORK, `${NETWORK} contracts`, `${NETWORK}:0xAb coin`, `watch ${NETWORK}`];
+    const lastSeen = new Date();
+    for (const subject of [...about, `${NETWORK}9 contracts`, 'mails']) {
+      await command(scene, (tx) => upsertAlert(tx, { name: 'endpoints_disagree', subject, message: 'test', lastSeen }));
+    }
+    const found = await findAlertsAbout(scene.db.sql, {
+      ...{ subjects: [], networks: [NETWORK], limit: 100 },
+      ...{ from: new Date(lastSeen.getTime() - 1_000), to: new Date(lastSeen.getTime() + 1_000) },
+    });
+    const subjects = found.filter(({ message }) => message === 'test').map(({ subject }) => subject);
+    assert.deepEqual(subjects.toSorted(), about.toSorted());
+    await scene.db.sql`delete from alerts where message = 'test'`;
   });
 
   it('leaves no history for longer than its time', async () => {

@@ -67,7 +67,7 @@ export function findAlertsAbout(
   { subjects, networks, from, to, limit }: AlertQuery,
 ): Promise<RaisedAlert[]> {
   const isAbout = db`(subject = any(${[...subjects, ...networks]}::text[])
-    or substring(subject from '^[^:]+:[^:]+') = any(${networks as string[]}::text[])
+    or substring(subject from '^[^: ]+:[^: ]+') = any(${networks as string[]}::text[])
     or split_part(subject, ' ', 2) = any(${networks as string[]}::text[]))`;
   return db<RaisedAlert[]>`
     select name, subject, message, since, null::timestamptz as until from alerts where since <= ${to} and ${isAbout}
