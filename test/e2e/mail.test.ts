@@ -25,7 +25,7 @@ import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
 import { paidPayment } from './paid-payment.ts';
 import { openPayingShop, type PayingShop, USDC } from './paying-shop.ts';
-import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, ofPartner, signIn } from './people-scene.ts';
+import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, ofMerchant, ofPartner, signIn } from './people-scene.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -155,6 +155,28 @@ describe('mail', () => {
     assert.equal(await mails((round) => `other${round}@shop.example`), 14, 'other inboxes get theirs');
     const atOnce = await Promise.all(Array.from({ length: 14 }, (_, index) => inviting(`b.ob+${index}@shop.example`)));
     assert.equal(atOnce.filter((response) => response.json().link.isMailed).length, 10);
+  });
+
+  it('carries a hundred links a day of one merchant, and those of the others still', async () => {
+    const { gateway, shop } = paying;
+    const owners = { merchant: ofMerchant(shop.partner.id, shop.merchant.id), partner: ofPartner(shop.partner.id) };
+    const inviter = async (belonging: typeof owners.merchant) => {
+      const { headers } = await signIn(gateway, { belonging });
+      await addPasskey(gateway, headers);
+      const call = browserOf(gateway, headers);
+      return async (email: string) => {
+        const invited = (await call('POST', '/v1/people', { name: 'Ada', email, role: 'support' })).json();
+        // A node is sending it when the person is removed.
+        await command(gateway, (tx) => tx`update mails set is_claimed = true where status = 'pending'`);
+        await call('DELETE', `/v1/people/${invited.person.id}`);
+        return invited.link.isMailed;
+      };
+    };
+    const byMerchant = await inviter(owners.merchant);
+    const mailed: boolean[] = [];
+    for (let count = 0; count < 102; count += 1) mailed.push(await byMerchant(`one${count}@shop.example`));
+    assert.deepEqual([mailed.indexOf(false), mailed.lastIndexOf(true)], [100, 99]);
+    assert.equal(await (await inviter(owners.partner))('other@shop.example'), true);
   });
 
   it('does not open a link whose recipient somebody has changed in the database', async () => {

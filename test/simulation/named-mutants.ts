@@ -1004,10 +1004,18 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'invitations to one inbox have no limit',
     file: 'src/actions/people/invite-person.ts',
-    from: ' || toInbox >= LINK_MAILS_PER_INBOX',
+    from: 'if (used.toInbox >= LINK_MAILS_PER_INBOX) return true;',
     to: '',
     test: 'test/e2e/mail.test.ts',
     title: 'carries ten links a day of one partner to one inbox',
+  },
+  {
+    name: 'one merchant uses up the invitations of its partner',
+    file: 'src/actions/people/invite-person.ts',
+    from: 'used.own >= LINK_MAILS.ofMerchant ||',
+    to: '',
+    test: 'test/e2e/mail.test.ts',
+    title: 'carries a hundred links a day of one merchant',
   },
   {
     name: 'a mail that is replaced while it is sent escapes the limit',

@@ -1,6 +1,7 @@
 import { newId } from '../../domain/ids.ts';
 import { inboxOf } from '../../domain/inbox.ts';
 import { isMailable, type Language } from '../../domain/mail.ts';
+import type { Quota } from '../../domain/quota.ts';
 import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
 import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
@@ -156,21 +157,22 @@ async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promi
 
 const DAY_MS = 86_400_000;
 /**
- * Mails with links within a day: of one partner, and of one partner to one inbox. Without the limits an owner could invite and
- * remove people again and again, and so send mails without end to addresses of strangers. One partner cannot use up the mails of
- * another.
+ * Mails with links within a day: by quota, and of one partner to one inbox. Without the limits an owner could invite and remove people
+ * again and again, and so send mails without end to addresses of strangers. Nobody can use up the mails of another partner or merchant.
  */
-const LINK_MAILS_PER_PARTNER = 500;
+const LINK_MAILS: Quota = { ofPartner: 200, ofMerchant: 100, ofMerchants: 400 };
 const LINK_MAILS_PER_INBOX = 10;
 
-async function isDayUsedUp(tx: Tx, { partnerId, email }: Person, now: Date): Promise<boolean> {
+async function isDayUsedUp(tx: Tx, { partnerId, merchantId, email }: Person, now: Date): Promise<boolean> {
   // Only operators invite operators.
   if (partnerId === null) return false;
   // Concurrent requests must not exceed a limit together.
   await lockName(tx, `mails with links of ${partnerId}`);
   const since = new Date(now.getTime() - DAY_MS);
-  const { ofPartner, toInbox } = await countLinkMails(tx, { partnerId, inbox: inboxOf(email), since });
-  return ofPartner >= LINK_MAILS_PER_PARTNER || toInbox >= LINK_MAILS_PER_INBOX;
+  const used = await countLinkMails(tx, { partnerId, merchantId, inbox: inboxOf(email), since });
+  if (used.toInbox >= LINK_MAILS_PER_INBOX) return true;
+  if (merchantId === null) return used.own >= LINK_MAILS.ofPartner;
+  return used.own >= LINK_MAILS.ofMerchant || used.ofMerchants >= LINK_MAILS.ofMerchants;
 }
 
 /** Creates a link for a person that the caller has found. */

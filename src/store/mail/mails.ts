@@ -120,13 +120,23 @@ export async function countReceipts(
   return one(rows);
 }
 
-/** The mails with links since then to people of a partner and of its merchants, and those of them to an inbox. */
+export interface LinkMailCounts {
+  /** To people of the merchant; to those of the partner itself if the merchant is null. */
+  readonly own: number;
+  readonly ofMerchants: number;
+  /** To the inbox, whoever's people it belongs to. */
+  readonly toInbox: number;
+}
+
+/** The mails with links since then to people of a partner and of its merchants. */
 export async function countLinkMails(
   db: Reader,
-  { partnerId, inbox, since }: { partnerId: string; inbox: string; since: Date },
-): Promise<{ readonly ofPartner: number; readonly toInbox: number }> {
-  const rows = await db<{ ofPartner: number; toInbox: number }[]>`
-    select count(*)::int as "ofPartner", count(*) filter (where ${inboxColumn(db)} = ${inbox})::int as "toInbox"
+  { partnerId, merchantId, inbox, since }: { partnerId: string; merchantId: string | null; inbox: string; since: Date },
+): Promise<LinkMailCounts> {
+  const rows = await db<LinkMailCounts[]>`
+    select count(*) filter (where p.merchant_id is not distinct from ${merchantId})::int as own,
+      count(*) filter (where p.merchant_id is not null)::int as "ofMerchants",
+      count(*) filter (where ${inboxColumn(db)} = ${inbox})::int as "toInbox"
     from people p join mails m on m.subject = p.id
     where p.partner_id = ${partnerId} and (p.removed_at is null or p.removed_at > ${since})
       and m.kind in ('invitation', 'sign_in_link') and m.created_at > ${since}`;
