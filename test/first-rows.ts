@@ -124,6 +124,8 @@ export const FIRST_ROWS: Readonly<Record<Reason, readonly string[]>> = {
     'events/wal-position: findWalPosition',
     // The relayers are the operator's own and take turns, and a nonce is mined after those before it.
     'chain/former-sends: listFormerVersions',
+    // More than a relayer had in flight when its sends were given up.
+    'chain/former-sends: reopenGivenUp',
     // One lock, taken after the row was chosen.
     'chain/due-items: lockUnsentItem',
   ],

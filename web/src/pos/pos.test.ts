@@ -275,7 +275,7 @@ describe('the point of sale', () => {
       text: 'The time to pay is over.',
       late: {
         title: words.lateMoney,
-        rows: [{ label: words.underpaid, value: '12.00 USDC' }],
+        rows: [{ label: words.underpaid, value: '12.00\u00a0USDC' }],
         text: words.lateText,
       },
       mayChargeAgain: false,
