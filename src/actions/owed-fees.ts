@@ -5,17 +5,23 @@ import type { Reader } from '../store/plumbing/database.ts';
 
 /**
  * Counts a fee that is owed as taken. If a token refuses the fee account, a sweep pays the net amount and leaves the fee at the
- * address, where the next sweep tries it again. So it holds up no money of the merchant or the payer.
+ * address, where the next sweep tries it again. So it holds up no money of the merchant or the payer. The fee is that of the
+ * address, so the swept lots of an address are compared with it together.
  */
 export async function withOwedFees<L extends Lot>(db: Reader, lots: readonly L[]): Promise<readonly L[]> {
-  const isSweptInPart = ({ waiting, net }: Lot) => waiting > 0n && net > 0n;
-  const commitments = lots.filter(isSweptInPart).map(({ commitment }) => commitment);
-  if (commitments.length === 0) return lots;
+  const swept = lots.filter(({ address, amount, waiting }) => address !== null && waiting < amount);
+  const places = Map.groupBy(swept, ({ network, commitment, asset }) => `${network} ${commitment} ${asset}`);
+  const partly = [...places.values()].filter((place) => place.some(({ waiting }) => waiting > 0n));
+  if (partly.length === 0) return lots;
+  const commitments = partly.flatMap(([lot]) => lot?.commitment ?? []);
   const deposits = await findDepositsBy(db, commitments);
-  return lots.map((lot) => {
-    const fee = lot.fee + lot.waiting;
-    const isOwed = ({ commitment, item }: (typeof deposits)[number]) =>
-      commitment === lot.commitment && fee <= mostFeesOf(item, lot.amount);
-    return isSweptInPart(lot) && deposits.some(isOwed) ? { ...lot, fee, waiting: 0n } : lot;
-  });
+  const owing = new Set(
+    partly.flatMap((place) => {
+      const deposit = deposits.find(({ commitment }) => commitment === place[0]?.commitment);
+      const fees = place.reduce((sum, { fee, waiting }) => sum + fee + waiting, 0n);
+      const units = place.reduce((sum, { amount }) => sum + amount, 0n);
+      return deposit !== undefined && fees <= mostFeesOf(deposit.item, units) ? place.map(({ id }) => id) : [];
+    }),
+  );
+  return lots.map((lot) => (owing.has(lot.id) ? { ...lot, fee: lot.fee + lot.waiting, waiting: 0n } : lot));
 }

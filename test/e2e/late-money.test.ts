@@ -273,6 +273,74 @@ describe('late money that a partner gives back', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  async function arrivesInOneSweep(amounts: readonly bigint[]) {
+    await scene.close();
+    await open({ watching: { sweepFrom: () => 0n } });
+    const { id: paymentId, send } = await scene.deposit({ isHeld: true, amount: 10_000_000n });
+    const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+    await scene.movePayment({ paymentId, event: cancelled, actor: 'test', evidence: {} });
+    for (const units of amounts) send(units);
+    const late = async () =>
+      (await listUnexpected(scene.db.sql, { states: STATES, limit: 50 }))
+        .filter((each) => each.paymentId === paymentId)
+        .toSorted((a, b) => Number(BigInt(a.amount) - BigInt(b.amount)) || Number(BigInt(a.fee) - BigInt(b.fee)));
+    return { late };
+  }
+
+  it('arrives from a deposit address where one sweep took several transfers, and one bears the unit of rounding', async () => {
+    const { late } = await arrivesInOneSweep([3_500_000n, 3_500_000n]);
+    await scene.live(node, 6);
+    const all = await late();
+    assert.deepEqual(
+      all.map(({ amount, fee }) => `${fee} of ${amount}`),
+      ['3 of 3500000', '4 of 3500000'],
+    );
+    await scene.fill(node, OPERATOR_FLOAT, 7n);
+    const friend = scene.payers.newAccount();
+    // The dearer one first, and alone.
+    for (const { id } of all.toReversed()) {
+      await request(id, friend);
+      await scene.live(node, 6);
+      assert.equal((await unexpected(id)).state, 'returned');
+    }
+    assert.deepEqual(await scene.alerts(), []);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 7_000_000n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('leaves whole while the token refuses the fee account: the operator’s float gives the owed fee back', async () => {
+    const { late } = await arrivesInOneSweep([4_300_000n, 5_700_000n]);
+    const { feeAccount } = scene.connected;
+    scene.control.setBlacklisted(feeAccount, DOLLAR);
+    await scene.live(node, 6);
+    const all = await late();
+    assert.deepEqual(
+      all.map(({ amount, fee }) => `${fee} of ${amount}`),
+      ['4 of 4300000', '6 of 5700000'],
+    );
+    const friend = scene.payers.newAccount();
+    const [first, second] = all.map(({ id }) => id) as [string, string];
+    await scene.fill(node, OPERATOR_FLOAT, 4n);
+    await request(first, friend);
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 4_300_000n);
+    await assert.rejects(request(second, friend), { message: /the operator's float lacks 0\.000006 USDC\. Nothing/ });
+    await scene.fill(node, OPERATOR_FLOAT, 6n);
+    await request(second, friend);
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 10_000_000n);
+    assert.deepEqual([(await unexpected(first)).state, (await unexpected(second)).state], ['returned', 'returned']);
+    assert.equal((await scene.floats())[OPERATOR_FLOAT], '0');
+    assert.deepEqual(await scene.differences(), []);
+    scene.control.setBlacklisted(feeAccount, DOLLAR, false);
+    for (let hours = 0; hours < 3; hours += 1) {
+      scene.pass(HOUR_MS);
+      await scene.live(node, 4);
+    }
+    assert.equal(scene.control.balanceOf(feeAccount, DOLLAR), 10n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('names the floats that lack, and moves nothing', async () => {
     const { id, paymentId } = await paidLate(false);
     const friend = scene.payers.newAccount();
@@ -534,6 +602,20 @@ describe('late money that a partner gives back', () => {
       await request(id, thief);
       await scene.live(node);
       assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
+    });
+
+    it('at a deposit address is not signed if its fee is more than that of all money there', async () => {
+      await scene.close();
+      await open({ watching: { sweepFrom: () => 0n } });
+      const { id } = await sentLate();
+      const thief = scene.payers.newAccount();
+      await scene.fill(node, OPERATOR_FLOAT, 1_000n);
+      await scene.fill(node, scene.merchantId, 1_000n);
+      await request(id, thief);
+      await scene.db.sql`update strays set fee = 11 where id = ${id}`;
+      await scene.live(node);
+      assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
+      assert.ok((await scene.alerts()).some((alert) => alert.startsWith('outgoing_refused')));
     });
   });
 

@@ -302,29 +302,31 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  async function payWithoutFeeAccount(isHeld: boolean) {
+  async function payWithoutFeeAccount({ isHeld, transfers }: { isHeld: boolean; transfers: readonly bigint[] }) {
+    const amount = transfers.reduce((sum, each) => sum + each, 0n);
+    const net = amount - 10n;
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     const shop = scene.payers.newAccount();
     await scene.register(shop);
     const { feeAccount } = scene.connected;
     scene.control.setBlacklisted(feeAccount, DOLLAR);
-    const { id, address, item, send } = await scene.deposit({ isHeld });
-    send(1_000n);
+    const { id, address, item, send } = await scene.deposit({ isHeld, amount });
+    for (const units of transfers) send(units);
     await scene.live(node, 8);
     const to = isHeld ? shop : item.recipient;
     assert.deepEqual(
       [to, address, feeAccount].map((account) => scene.control.balanceOf(account, DOLLAR)),
-      [990n, 10n, 0n],
+      [net, 10n, 0n],
     );
-    assert.equal((await scene.settlement(id))?.amount, '990');
+    assert.equal((await scene.settlement(id))?.amount, `${net}`);
     await scene.fill(node, OPERATOR_FLOAT, 10n);
-    await scene.fill(node, scene.merchantId, 990n);
+    await scene.fill(node, scene.merchantId, net);
     const payer = scene.payers.newAccount();
     const destination = { id: `${scene.network}:${payer}`, chainId: scene.network, address: payer };
     await scene.request(id, { destination: { ...destination, namespace: 'eip155' } });
     await scene.live(node, 6);
-    assert.equal(scene.control.balanceOf(payer, DOLLAR), 1_000n);
+    assert.equal(scene.control.balanceOf(payer, DOLLAR), amount);
     assert.deepEqual(await scene.differences(), []);
     scene.control.setBlacklisted(feeAccount, DOLLAR, false);
     for (let hours = 0; hours < 3; hours += 1) {
@@ -335,11 +337,16 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(await scene.differences(), []);
   }
 
-  it('reaches the merchant by a payout and can be refunded while the token refuses the fee account', () =>
-    payWithoutFeeAccount(true));
+  for (const [payer, transfers] of [
+    ['one transfer', [1_000n]],
+    ['several transfers', [4_300_000n, 5_700_000n]],
+  ] as const) {
+    it(`reaches the merchant by a payout and can be refunded while the token refuses the fee account: ${payer}`, () =>
+      payWithoutFeeAccount({ isHeld: true, transfers }));
 
-  it('reaches the merchant at once and can be refunded while the token refuses the fee account', () =>
-    payWithoutFeeAccount(false));
+    it(`reaches the merchant at once and can be refunded while the token refuses the fee account: ${payer}`, () =>
+      payWithoutFeeAccount({ isHeld: false, transfers }));
+  }
 
   it('is swept if it paid, however little that is worth', async () => {
     scene = await openRefundScene({ watching: { sweepFrom: () => 500n } });

@@ -290,7 +290,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'the fee of a sweep after the request of a return is charged to the merchant',
     file: 'src/actions/watch/deposits/settle-position.ts',
-    from: 'await renewFees(tx, returning, kept);',
+    from: 'await renewFees(tx, returning, counted);',
     to: '',
     test: 'test/e2e/late-money.test.ts',
     title: 'is swept because its return was requested, and the operator’s float gives the fee of the sweep back',
@@ -298,10 +298,18 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a fee that is owed holds up the money of the merchant',
     file: 'src/actions/owed-fees.ts',
-    from: 'if (commitments.length === 0) return lots;',
-    to: 'if (commitments.length >= 0) return lots;',
+    from: 'if (partly.length === 0) return lots;',
+    to: 'if (partly.length >= 0) return lots;',
     test: 'test/e2e/money-faults.test.ts',
     title: 'reaches the merchant by a payout and can be refunded while the token refuses the fee account',
+  },
+  {
+    name: 'a refused fee is left by the last lot alone',
+    file: 'src/domain/money/fold.ts',
+    from: 'fee === 0n &&',
+    to: 'fee < 0n &&',
+    test: 'src/domain/money/fold.test.ts',
+    title: 'is left by each lot, with its share',
   },
   {
     name: 'held money of a listed sender is paid out',
@@ -498,10 +506,26 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'the fees of all sweeps are bounded by the fee of one',
     file: 'src/actions/outgoing/return/check-return.ts',
-    from: 'BigInt(unexpected.fee) <= mostFeesOf(item, BigInt(unexpected.amount))',
-    to: 'BigInt(unexpected.fee) <= BigInt(item.fee)',
+    from: 'returned.fee <= mostFeesOf(item, arrived)',
+    to: 'returned.fee <= BigInt(item.fee)',
     test: 'test/e2e/late-money.test.ts',
     title: 'arrives from a deposit address that was swept twice',
+  },
+  {
+    name: 'a return bears no more than its own share of a sweep',
+    file: 'src/actions/outgoing/return/check-return.ts',
+    from: 'mostFeesOf(item, arrived)',
+    to: 'mostFeesOf(item, BigInt(unexpected.amount))',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'arrives from a deposit address where one sweep took several transfers',
+  },
+  {
+    name: 'late money bears a fee that is owed',
+    file: 'src/actions/watch/deposits/settle-position.ts',
+    from: 'const counted = await withOwedFees(tx, kept);',
+    to: 'const counted = kept; void withOwedFees;',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'leaves whole while the token refuses the fee account',
   },
   {
     name: 'a sweep of removed money is ordered for ever',

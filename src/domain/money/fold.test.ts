@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { mostFeesOf } from '../deposit.ts';
 import type { Arrived, Fact, Moved, Paid } from './fact.ts';
+import { feeShare } from './fee-share.ts';
 import { beginFold, goOn } from './fold.ts';
 import { lotsOf } from './judge.ts';
 import type { Ending, Lot, PaymentTerms, Way } from './terms.ts';
@@ -151,5 +154,101 @@ describe('a sweep', () => {
     assert.deepEqual(reasons([swept(50n)]), ['overpaid']);
     assert.deepEqual(reasons([swept(50n, 0n, { asset: B })]), ['wrong_token']);
     assert.deepEqual(reasons([swept(50n, 0n, { network: N2 })]), ['wrong_network']);
+  });
+});
+
+describe('a fee that the token refuses', () => {
+  const inTurn = (given: readonly Given[]) =>
+    given.map(
+      (fact, index) => ({ ...fact, index, block: index, blockTimeS: index, transaction: `0x${index}` }) as Fact,
+    );
+  const refused = (given: readonly Given[]) => lotsOf(goOn(beginFold(TERMS, undefined), inTurn(given))).map(parts);
+
+  it('is left by each lot, with its share', () => {
+    assert.deepEqual(refused([arrived(43n), arrived(57n), swept(93n)]), [
+      [43n, 3n, 0n, 40n],
+      [57n, 4n, 0n, 53n],
+    ]);
+    assert.deepEqual(refused([arrived(30n, { isScreened: true }), arrived(100n), swept(123n)]), [
+      [30n, 0n, 0n, 30n],
+      [100n, 7n, 0n, 93n],
+    ]);
+  });
+
+  it('is left beside the fees of earlier sweeps, and all are paid by the next sweep that can', () => {
+    const given = [arrived(43n), swept(40n), arrived(57n), swept(54n)];
+    assert.deepEqual(refused(given), [
+      [43n, 3n, 0n, 40n],
+      [57n, 3n, 0n, 54n],
+    ]);
+    assert.deepEqual(refused([...given, swept(6n, 6n)]), [
+      [43n, 0n, 3n, 40n],
+      [57n, 0n, 3n, 54n],
+    ]);
+    assert.deepEqual(refused([...given, arrived(50n), swept(56n, 9n)]), [
+      [43n, 0n, 3n, 40n],
+      [57n, 0n, 3n, 54n],
+      [50n, 0n, 3n, 47n],
+    ]);
+    const more = [...given, arrived(14n), swept(14n), swept(6n, 6n)];
+    assert.deepEqual(refused(more).at(-1), [14n, 0n, 0n, 14n], 'a fee of nothing leaves what was owed');
+  });
+
+  it('is no more than a fee can be: other money that is left is moved by the next sweep', () => {
+    const given = [arrived(60n), arrived(60n), swept(112n)];
+    assert.deepEqual(refused(given), [
+      [60n, 4n, 0n, 56n],
+      [60n, 4n, 0n, 56n],
+    ]);
+    const most = [arrived(60n), arrived(60n), swept(111n)];
+    assert.deepEqual(refused(most), [
+      [60n, 0n, 0n, 60n],
+      [60n, 9n, 0n, 51n],
+    ]);
+    assert.deepEqual(refused([...most, swept(9n)]).at(-1), [60n, 0n, 0n, 60n]);
+    assert.deepEqual(refused([arrived(60n), arrived(60n), swept(112n, 1n)]).at(-1), [60n, 8n, 1n, 51n]);
+  });
+
+  it('is moved like other money if a sweep has taken it without a fee', () => {
+    assert.deepEqual(refused([arrived(100n), swept(93n), swept(7n)]), [[100n, 0n, 0n, 100n]]);
+    assert.deepEqual(refused([arrived(100n), swept(93n), arrived(50n), swept(57n, 3n)]), [
+      [100n, 0n, 0n, 100n],
+      [50n, 0n, 3n, 47n],
+    ]);
+  });
+
+  it('gives each lot what it gets where no token refuses, and never more fees than sweeps of all its money can take', () => {
+    const dust = { dustBelow: {} };
+    const asked = 1_000n;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.array(fc.bigInt(1n, 600n), { minLength: 1, maxLength: 4 }), fc.boolean()), {
+          maxLength: 6,
+        }),
+        fc.bigInt(0n, 400n),
+        (rounds, fee) => {
+          const terms = { ...TERMS, ...dust, ways: [{ ...WAY, asked, fee }] };
+          const feeOf = (units: bigint) => feeShare({ fee, of: asked }, 0n, units);
+          const facts = (isEverRefused: boolean) => {
+            const given: Given[] = [];
+            let owed = 0n;
+            for (const [amounts, isRefused] of [...rounds, [[1n], false] as const]) {
+              given.push(...amounts.map((amount) => arrived(amount)));
+              const units = amounts.reduce((sum, each) => sum + each, 0n);
+              const due = owed + feeOf(units);
+              const isLeft = isEverRefused && isRefused && units > feeOf(units);
+              given.push(isLeft ? swept(units + owed - due) : swept(units + owed, due));
+              owed = isLeft ? due : 0n;
+            }
+            return lotsOf(goOn(beginFold(terms, undefined), inTurn(given)));
+          };
+          const seen = facts(true);
+          assert.deepEqual(seen, facts(false));
+          const fees = seen.reduce((sum, lot) => sum + lot.fee, 0n);
+          const units = seen.reduce((sum, lot) => sum + lot.amount, 0n);
+          assert.ok(fees <= mostFeesOf({ amount: asked, fee }, units));
+        },
+      ),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import type { LateReason } from '../late-money.ts';
 import type { Arrived, Fact, Moved, Paid } from './fact.ts';
-import { feeShare } from './fee-share.ts';
+import { feeShare, unboundedShare } from './fee-share.ts';
 import { compareMoments, type Moment } from './movement.ts';
 import type { Ending, Lot, PaidEnding, PaymentTerms, Way } from './terms.ts';
 
@@ -22,6 +22,8 @@ export interface Fold {
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */
   readonly last: ReadonlyMap<string, string>;
+  /** The parts of waiting lots that are fees, by lot. A sweep left them because the token refused the fee account. */
+  readonly owed: ReadonlyMap<string, bigint>;
   /** The number of the next lot: per commitment for items, per place within the present transaction for transfers. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly transaction: string;
@@ -50,7 +52,7 @@ type Work = {
 export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold {
   const counts = new Map(terms.ways.map((way): [string, Count] => [wayKey(way), NOTHING]));
   const none = { upTo: undefined, filled: undefined, paid: 0n, transaction: '' };
-  return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), numbers: new Map() };
+  return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), owed: new Map(), numbers: new Map() };
 }
 
 /** Facts are in the order of their moments. A fact that is not later than the fold needs a new fold from the beginning. */
@@ -62,6 +64,7 @@ export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
     lots: new Map(fold.lots),
     counts: new Map(fold.counts),
     last: new Map(fold.last),
+    owed: new Map(fold.owed),
     numbers: new Map(fold.numbers),
     named: new Set(ending?.is === 'paid' ? ending.lots : []),
   };
@@ -221,32 +224,38 @@ function join({ lots }: Work, part: Lot): void {
 /**
  * Moves the lots that wait at the address to the recipient: first the money that counts, then the rest, each in its order. The
  * fee is divided by running totals. If the sweep took more than the asked amount, but not more than the asked fee, then only
- * the asked amount bears the fee.
+ * the asked amount bears the fee. If the token refuses the fee account, each lot keeps its share of the fee at the address.
  */
 function sweep(work: Work, way: Way, fact: Moved): void {
-  const { network, asset, address, amount, fee, transaction } = fact;
+  const { network, asset, address, amount, transaction } = fact;
   if (amount === 0n) return;
-  const isCapped = fee <= way.fee && amount > way.asked;
-  const schedule = { fee, of: isCapped ? way.asked : amount };
-  let moved = 0n;
-  const move = (lot: Lot, units: bigint) => {
-    const share = feeShare(schedule, moved, moved + units);
-    moved += units;
-    work.lots.set(lot.id, {
-      ...lot,
-      waiting: lot.waiting - units,
-      fee: lot.fee + share,
-      net: lot.net + units - share,
-    });
-  };
   const waiting = [...work.lots.values()].filter(
     (lot) => lot.waiting > 0n && lot.address === address && lot.network === network && lot.asset === asset,
   );
-  for (const lot of [...waiting.filter(isFirst), ...waiting.filter((each) => !isFirst(each))]) {
-    const left = amount - moved;
-    if (left > 0n) move(lot, lot.waiting < left ? lot.waiting : left);
+  const taken = takeOwed(work, way, fact, waiting);
+  const { fee, units, isRefused } = taken;
+  const isCapped = fee <= way.fee && units > way.asked;
+  const schedule = { fee, of: isCapped ? way.asked : units };
+  let moved = 0n;
+  const move = (lot: Lot, part: bigint) => {
+    const share = feeShare(schedule, moved, moved + part);
+    moved += part;
+    const left = isRefused ? share : 0n;
+    work.owed.set(lot.id, owedOf(work, lot) + left);
+    work.lots.set(lot.id, {
+      ...lot,
+      waiting: lot.waiting - part + left,
+      fee: lot.fee + share - left,
+      net: lot.net + part - share,
+    });
+  };
+  for (const { id } of [...waiting.filter(isFirst), ...waiting.filter((each) => !isFirst(each))]) {
+    const lot = work.lots.get(id);
+    const left = units - moved;
+    const free = lot === undefined ? 0n : lot.waiting - owedOf(work, lot);
+    if (lot !== undefined && left > 0n && free > 0n) move(lot, free < left ? free : left);
   }
-  const unexplained = amount - moved;
+  const unexplained = units - moved;
   if (unexplained === 0n) return;
   const id = `${network}/${transaction}/${address}/${asset}/swept`;
   join(work, {
@@ -262,6 +271,44 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   });
   const lot = work.lots.get(id);
   if (lot !== undefined) move(lot, unexplained);
+}
+
+/** The money of a sweep that is not owed from earlier ones, and the fee on it. */
+interface Taken {
+  readonly units: bigint;
+  readonly fee: bigint;
+  /** True if the token refused the fee account. Then the fee is still at the address. */
+  readonly isRefused: boolean;
+}
+
+/**
+ * Pays the owed fees if the sweep did. The contract takes the whole balance, the owed fee included, and pays the fee account all
+ * or nothing. So a sweep without a fee that leaves money has left the fee, unless that is more than a fee can be.
+ */
+function takeOwed(work: Work, way: Way, { amount, fee }: Moved, waiting: readonly Lot[]): Taken {
+  const owed = waiting.reduce((sum, lot) => sum + owedOf(work, lot), 0n);
+  const left = waiting.reduce((sum, lot) => sum + lot.waiting, 0n) - amount - owed;
+  if (
+    fee === 0n &&
+    left + owed > 0n &&
+    left >= 0n &&
+    left <= unboundedShare({ fee: way.fee, of: way.asked }, amount + left)
+  ) {
+    return { units: amount + left, fee: left, isRefused: true };
+  }
+  const isPaid = fee >= owed;
+  for (const lot of waiting) {
+    const part = owedOf(work, lot);
+    work.owed.delete(lot.id);
+    if (isPaid) work.lots.set(lot.id, { ...lot, waiting: lot.waiting - part, fee: lot.fee + part });
+  }
+  return isPaid
+    ? { units: amount - owed, fee: fee - owed, isRefused: false }
+    : { units: amount, fee, isRefused: false };
+}
+
+function owedOf({ owed }: Pick<Work, 'owed'>, { id }: Lot): bigint {
+  return owed.get(id) ?? 0n;
 }
 
 function unexplainedReason(way: Way, { network, asset }: Moved): LateReason {

@@ -109,16 +109,16 @@ export async function lockReturnable(
   return row;
 }
 
-/** The units of an asset that were or are being returned, of money at the deposit addresses of a payment. */
+/** The units of an asset that were or are being returned, and their fees, of money at the deposit addresses of a payment. */
 export async function sumReturned(
   db: Reader,
   { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
-): Promise<bigint> {
-  const [row] = await db<{ total: string }[]>`
-    select coalesce(sum(amount), 0)::text as total from strays
+): Promise<{ readonly amount: bigint; readonly fee: bigint }> {
+  const [row] = await db<{ amount: string; fee: string }[]>`
+    select coalesce(sum(amount), 0)::text as amount, coalesce(sum(fee), 0)::text as fee from strays
     where payment_id = ${paymentId} and network = ${network} and asset = ${asset} and transaction_hash is null
       and state in ('returning', 'returned')`;
-  return BigInt(row?.total ?? '0');
+  return { amount: BigInt(row?.amount ?? '0'), fee: BigInt(row?.fee ?? '0') };
 }
 
 function withWaits(db: Reader) {
@@ -139,10 +139,13 @@ function lackOf(db: Reader) {
   return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
 }
 
-/** The part of late money that is held. Late money of older versions has no lot. Money that is still to be swept counts: it will arrive. */
+/**
+ * The part of late money that is held, as `coverReturn` takes it. Late money of older versions has no lot. Money that is still to be
+ * swept counts, because it will arrive. After the sweep, what is left at the address is dust that has joined the lot, or an owed fee.
+ */
 function heldOf(db: Reader) {
   return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
-    else least(s.amount - s.fee, greatest(coalesce(l.net + l.waiting
+    else least(s.amount - s.fee, greatest(coalesce(case when l.waiting = l.amount then l.waiting else l.net end
       - (select coalesce(sum(x.units), 0) from lot_spends x where x.lot_id = l.id), 0), 0)) end`;
 }
 

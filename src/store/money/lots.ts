@@ -88,11 +88,6 @@ export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Pro
   return rows.map(readLot);
 }
 
-export async function findLot(db: Reader, id: string): Promise<StoredLot | undefined> {
-  const [row] = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.id = ${id}`;
-  return row && readLot(row);
-}
-
 /** The lots whose first payout would have an id with this key. See `payoutKeyOf`. */
 export async function findLotsByPayout(db: Reader, payoutKey: string): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.payout_key = ${payoutKey}`;

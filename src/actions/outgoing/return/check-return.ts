@@ -114,7 +114,8 @@ async function checkLate(
 
 /**
  * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
- * plus the price if an address paid it.
+ * plus the price if an address paid it. The operator's float pays the fees of the returns. All together they may not exceed the
+ * fee of that money; a single one may exceed its own share by the rounding of the sweeps.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
@@ -122,11 +123,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   // Late money of older versions was held only if an item brought it.
   const isHeld = unexpected.isHeld && unexpected.lotId === null;
   const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
-  // The operator's float pays the fee.
-  const isFee = deposits.some(({ item }) => BigInt(unexpected.fee) <= mostFeesOf(item, BigInt(unexpected.amount)));
-  if (isHeld || !isFee) {
-    return refused('its fee is not that of a deposit address of the payment');
-  }
+  if (isHeld || deposits.length === 0) return refused('it did not arrive at a deposit address of the payment');
   const isPaying = deposits.some(
     ({ commitment, asset: asked }) => commitment === paying?.commitment && asked === asset,
   );
@@ -138,9 +135,11 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const { finding } = await askWitnesses(chain.reader, (witness) =>
     arrivedBy(witness, { deposits, sweeps, asset, block }),
   );
-  const isShown = isEnough(deps, chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
-  return isShown ? GOOD : UNCLEAR;
+  if (!isEnough(deps, chain, finding, unexpected) || BigInt(finding.value) < needed + returned.amount) return UNCLEAR;
+  const arrived = BigInt(finding.value);
+  const isFee = deposits.some(({ item }) => returned.fee <= mostFeesOf(item, arrived));
+  return isFee ? GOOD : refused('the fees of its returns are more than those of a deposit address of the payment');
 }
 
 async function largestSweeps(

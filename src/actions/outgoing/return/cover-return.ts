@@ -2,10 +2,11 @@ import { OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { holdingsOf, type Spend } from '../../../domain/money/holding.ts';
 import { coverReturn } from '../../../domain/money/money-out.ts';
 import { type Cover, coverOf, type RefundHold } from '../../../domain/refund.ts';
-import { findLot, findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
+import { findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
 import { hasOutdatedPosition } from '../../../store/money/positions.ts';
 import type { UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
+import { withOwedFees } from '../../owed-fees.ts';
 
 type CoveredReturn = Pick<UnexpectedMoney, 'amount' | 'fee' | 'isHeld' | 'merchantId' | 'lotId'>;
 
@@ -20,10 +21,11 @@ export type ReturnCover =
 export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): Promise<ReturnCover> {
   const { id, lotId, paymentId } = unexpected;
   if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfReturn(unexpected, 0n), spends: [] };
-  const lot = await findLot(db, lotId);
+  const [stored, spends] = await Promise.all([findLotsOf(db, [paymentId]), findSpendsOf(db, [paymentId])]);
+  const lots = await withOwedFees(db, stored);
+  const lot = lots.find((each) => each.id === lotId);
   if (lot === undefined) return { is: 'waiting', for: 'arrival' };
   if (await hasOutdatedPosition(db, paymentId)) return { is: 'waiting', for: 'position' };
-  const [lots, spends] = await Promise.all([findLotsOf(db, [paymentId]), findSpendsOf(db, [paymentId])]);
   const covered = coverReturn(holdingsOf(lots, spends), lot);
   if (covered.is === 'waiting') return covered;
   const most = BigInt(unexpected.amount) - BigInt(unexpected.fee);

@@ -3,17 +3,19 @@ import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { withOwedFees } from '../../owed-fees.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
 
-/** Records the transfer to the merchant, once all money that paid is swept to the merchant's own account. */
+/**
+ * Records the transfer to the merchant, once all money that paid is swept to the merchant's own account. Owed fees count as taken in
+ * the lots.
+ */
 export async function settleDirect(
   tx: Tx,
   { payment, ending, lots }: { readonly payment: Payment; readonly ending: PaidEnding; readonly lots: readonly Lot[] },
   at: Date,
 ): Promise<void> {
   const { id: paymentId } = payment;
-  const paying = (await withOwedFees(tx, lots)).filter(({ isPaying, address }) => isPaying && address !== null);
+  const paying = lots.filter(({ isPaying, address }) => isPaying && address !== null);
   const [first] = paying;
   const isWhole = paying.reduce((sum, { amount }) => sum + amount, 0n) === ending.amount;
   if (first === undefined || !isWhole || paying.some(({ waiting, isHeld }) => waiting > 0n || isHeld)) return;
