@@ -181,12 +181,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'net: before.net - part.net,': WAITING_JOINS,
     'fee: before.fee - part.fee,': WAITING_JOINS,
     'if (false && (amount === 0n)) return;': 'A sweep of nothing moves nothing.',
-    'const isCapped = fee <= way.fee && amount >= way.asked;': SAME_IF_EQUAL,
+    'const isCapped = fee <= way.fee && units >= way.asked;': SAME_IF_EQUAL,
     '(lot) => lot.waiting >= 0n && lot.address === address && lot.network === network && lot.asset === asset,':
       MOVES_NOTHING,
-    'if (true || (left > 0n)) move(lot, lot.waiting < left ? lot.waiting : left);': MOVES_NOTHING,
-    'if (left >= 0n) move(lot, lot.waiting < left ? lot.waiting : left);': MOVES_NOTHING,
-    'if (left > 0n) move(lot, lot.waiting <= left ? lot.waiting : left);': SAME_IF_EQUAL,
+    'if (true || (left > 0n)) move(lot, free < left ? free : left);': MOVES_NOTHING,
+    'if (left >= 0n) move(lot, free < left ? free : left);': MOVES_NOTHING,
+    'if (left > 0n) move(lot, free <= left ? free : left);': SAME_IF_EQUAL,
     'if (true || (lot !== undefined)) move(lot, unexplained);': 'The lot was set on the line before.',
   },
   'money/holding.ts': {

@@ -4,6 +4,7 @@ import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { clearOutdatedAlerts } from '../../src/actions/oversight/clear-outdated-alerts.ts';
 import { adoptAccount } from '../../src/actions/own-accounts.ts';
 import { COLLECTORS } from '../../src/chains/evm/collectors.ts';
@@ -152,6 +153,18 @@ describe('movements of our own accounts', () => {
     assert.equal(await scene.status(id), 'succeeded');
     const books = await scene.books();
     assert.deepEqual([books[ACCOUNTS.fees], books[ACCOUNTS.unexpected]], [10n, 5n]);
+    assert.deepEqual(await scene.differences(), []);
+    const [rest] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 9 });
+    assert.ok(rest !== undefined && rest.amount === '5');
+    const stranger = scene.payers.newAccount();
+    const to = { chainId: scene.network, address: stranger };
+    const give = () => returnUnexpected(scene, { id: rest.id, to, actor: 'test' });
+    await scene.db.sql`update strays set amount = 6 where id = ${rest.id}`;
+    await assert.rejects(give(), /The chain does not show the transfer that it came by/, 'ours is no part of it');
+    await scene.db.sql`update strays set amount = 5 where id = ${rest.id}`;
+    await give();
+    await scene.live(node, 5);
+    assert.equal(scene.control.balanceOf(stranger, DOLLAR), 5n);
     assert.deepEqual(await scene.differences(), []);
   });
 

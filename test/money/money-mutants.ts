@@ -80,8 +80,8 @@ export const MONEY_MUTANTS: readonly MoneyMutant[] = [
   {
     name: 'a sweep moves one lot alone',
     file: 'fold.ts',
-    from: 'left > 0n && free > 0n',
-    to: 'left > 0n && free > 0n && moved === 0n',
+    from: 'if (left > 0n) move',
+    to: 'if (left > 0n && moved === 0n) move',
   },
   {
     name: 'a sweep moves lots of other assets',

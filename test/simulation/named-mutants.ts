@@ -528,6 +528,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'leaves whole while the token refuses the fee account',
   },
   {
+    name: 'a part of a transfer is proved by the whole one',
+    file: 'src/actions/outgoing/return/return-unexpected.ts',
+    from: 'isWhole ? whole :',
+    to: 'isWhole || whole.length > 0 ? whole :',
+    test: 'test/e2e/account-movements.test.ts',
+    title: 'and fees of a stranger’s item in the batch of ours',
+  },
+  {
     name: 'a sweep of removed money is ordered for ever',
     file: 'src/actions/watch/deposits/order-sweeps.ts',
     from: "sweep.state === 'due' && !waiting.has(placeOf(sweep))",

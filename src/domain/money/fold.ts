@@ -229,11 +229,7 @@ function join({ lots }: Work, part: Lot): void {
 function sweep(work: Work, way: Way, fact: Moved): void {
   const { network, asset, address, amount, transaction } = fact;
   if (amount === 0n) return;
-  const waiting = [...work.lots.values()].filter(
-    (lot) => lot.waiting > 0n && lot.address === address && lot.network === network && lot.asset === asset,
-  );
-  const taken = takeOwed(work, way, fact, waiting);
-  const { fee, units, isRefused } = taken;
+  const { fee, units, isRefused } = takeOwed(work, way, fact);
   const isCapped = fee <= way.fee && units > way.asked;
   const schedule = { fee, of: isCapped ? way.asked : units };
   let moved = 0n;
@@ -249,11 +245,10 @@ function sweep(work: Work, way: Way, fact: Moved): void {
       net: lot.net + part - share,
     });
   };
-  for (const { id } of [...waiting.filter(isFirst), ...waiting.filter((each) => !isFirst(each))]) {
-    const lot = work.lots.get(id);
+  for (const lot of waitingAt(work, fact)) {
     const left = units - moved;
-    const free = lot === undefined ? 0n : lot.waiting - owedOf(work, lot);
-    if (lot !== undefined && left > 0n && free > 0n) move(lot, free < left ? free : left);
+    const free = lot.waiting - owedOf(work, lot);
+    if (left > 0n) move(lot, free < left ? free : left);
   }
   const unexplained = units - moved;
   if (unexplained === 0n) return;
@@ -273,6 +268,14 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   if (lot !== undefined) move(lot, unexplained);
 }
 
+/** The lots at the address of a sweep, in the order in which it moves them. */
+function waitingAt({ lots }: Work, { network, asset, address }: Moved): readonly Lot[] {
+  const waiting = [...lots.values()].filter(
+    (lot) => lot.waiting > 0n && lot.address === address && lot.network === network && lot.asset === asset,
+  );
+  return [...waiting.filter(isFirst), ...waiting.filter((lot) => !isFirst(lot))];
+}
+
 /** The money of a sweep that is not owed from earlier ones, and the fee on it. */
 interface Taken {
   readonly units: bigint;
@@ -285,15 +288,12 @@ interface Taken {
  * Pays the owed fees if the sweep did. The contract takes the whole balance, the owed fee included, and pays the fee account all
  * or nothing. So a sweep without a fee that leaves money has left the fee, unless that is more than a fee can be.
  */
-function takeOwed(work: Work, way: Way, { amount, fee }: Moved, waiting: readonly Lot[]): Taken {
+function takeOwed(work: Work, way: Way, fact: Moved): Taken {
+  const { amount, fee } = fact;
+  const waiting = waitingAt(work, fact);
   const owed = waiting.reduce((sum, lot) => sum + owedOf(work, lot), 0n);
   const left = waiting.reduce((sum, lot) => sum + lot.waiting, 0n) - amount - owed;
-  if (
-    fee === 0n &&
-    left + owed > 0n &&
-    left >= 0n &&
-    left <= unboundedShare({ fee: way.fee, of: way.asked }, amount + left)
-  ) {
+  if (fee === 0n && left >= 0n && left <= unboundedShare({ fee: way.fee, of: way.asked }, amount + left)) {
     return { units: amount + left, fee: left, isRefused: true };
   }
   const isPaid = fee >= owed;

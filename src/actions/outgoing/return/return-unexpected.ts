@@ -1,5 +1,6 @@
 import { ChainUnavailableError } from '../../../chains/chain-errors.ts';
-import type { Chains } from '../../../chains/chains.ts';
+import type { Incoming } from '../../../chains/chain-reader.ts';
+import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { destinationProblem } from '../../../chains/destinations.ts';
 import { parseAccount } from '../../../domain/caip.ts';
 import { ApiError } from '../../../errors.ts';
@@ -9,11 +10,13 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askTransfers } from '../../evidence.ts';
+import { ownAccounts } from '../../own-accounts.ts';
 import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText } from '../float/take-from-floats.ts';
 import { HOLD_TEXTS } from '../refund/held-cover.ts';
+import { unownedOf } from './record-unexpected-transfers.ts';
 import { sendReturn } from './send-return.ts';
 
 export interface ReturnUnexpectedInput {
@@ -64,12 +67,13 @@ export function unexpectedNotFound(id: string): ApiError {
  * A single endpoint reported the transfer, so enough endpoints must confirm it before money is returned. Coin from a contract call
  * has no transaction to confirm; a late payment was proved when it was recorded.
  */
-async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+async function refuseUnproved(deps: CommandDeps & RowKeyDeps & { chains: Chains }, id: string): Promise<void> {
   const { db, chains } = deps;
   const [unexpected] = await findUnexpected(db.sql, [id]);
   if (unexpected?.source !== 'transfer' || unexpected.transactionHash === null || unexpected.state !== 'unclaimed')
     return;
-  const { chain } = connectedOf(chains, unexpected.asset);
+  const connected = connectedOf(chains, unexpected.asset);
+  const { chain } = connected;
   const { transfers, isAlone } = await askTransfers(chain.reader, unexpected.transactionHash).catch(
     (error: unknown) => {
       if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
@@ -77,15 +81,27 @@ async function refuseUnproved(deps: CommandDeps & { chains: Chains }, id: string
     },
   );
   const { asset, amount, account, logIndex } = unexpected;
-  const shown = transfers.filter(
-    (transfer) =>
-      transfer.logIndex === logIndex &&
-      transfer.asset === asset &&
-      transfer.to === account &&
-      transfer.amount === BigInt(amount),
-  );
-  if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
-  if (isAlone) refuseLarge(deps, chain.network, shown);
+  const isIts = (transfer: Incoming) =>
+    transfer.logIndex === logIndex && transfer.asset === asset && transfer.to === account;
+  const whole = transfers.filter(isIts);
+  const isWhole = whole.some((transfer) => transfer.amount === BigInt(amount));
+  const shown = isWhole ? whole : (await unownedAmong(deps, connected, transfers)).filter(isIts);
+  if (!shown.some((transfer) => transfer.amount >= BigInt(amount)))
+    throw refused('The chain does not show the transfer that it came by.');
+  if (isAlone) refuseLarge(deps, chain.network, [{ asset, amount: BigInt(amount) }]);
+}
+
+/** The parts of transfers that have no owner, such as the fees of a stranger's items in a transfer that pays ours, too. */
+async function unownedAmong(
+  deps: CommandDeps & RowKeyDeps,
+  connected: ConnectedChain,
+  transfers: readonly Incoming[],
+): Promise<readonly Incoming[]> {
+  const accounts = new Set(await ownAccounts(deps, connected));
+  const touching = transfers.filter(({ from, to }) => accounts.has(from) || accounts.has(to));
+  const unowned = await unownedOf(deps.db.sql, { network: connected.chain.network.chainId, accounts }, touching);
+  if (unowned === undefined) throw refused('The gateway has not read the block of the transfer yet: try again soon.');
+  return unowned;
 }
 
 /**
