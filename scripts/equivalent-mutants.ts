@@ -81,6 +81,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'return NAMESPACES.map((name) => FAMILIES[name].parseTransactionId(text)).findLast((id) => id !== undefined);':
       'The forms of the families exclude each other.',
   },
+  'accepted-assets.ts': { 'export const MAX_ACCEPTED_ASSETS = 101;': CHOSEN },
   'address-list.ts': {
     "return version !== 1 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');":
       'A `BlockList` answers that a text without an address is not in it.',
@@ -92,7 +93,15 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       [
         ...['rebuilt', 'payout_rebuilt', 'refund_rebuilt', 'return_rebuilt', 'payout_done', 'payout_failed'],
         ...['refund_done', 'refund_failed', 'refund_uncovered', 'float_added', 'float_returned'],
-        ...['float_return_failed', 'stray_returned', 'stray_return_failed', 'relayer_funded', 'gas', 'coin_renamed'],
+        ...[
+          'float_return_failed',
+          'stray_returned',
+          'stray_return_failed',
+          'relayer_funded',
+          'gas',
+          'coin_renamed',
+          'departed',
+        ],
       ].map((kind) => [`(without) ${kind}: 'records',`, COMPILED]),
     ),
     'const has = balances.findLast(isSame)?.units ?? 0n;': 'An account has one balance of an asset.',
@@ -109,14 +118,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
       'The sum with the other sign is zero at the same time.',
   },
-  'caip.ts': {
-    'return /[1-9A-HJ-NP-Za-km-z]{32}$/.test(text)': SHORT_REFERENCE,
-    'return /^[1-9A-HJ-NP-Za-km-z]{32}/.test(text)': SHORT_REFERENCE,
-    "if (/0x0+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');":
-      'The line above has refused a text with another x.',
-    'return /^(0|[1-9][0-9]{0,16})$/.test(text) && Number(text) >= min && Number(text) <= max;':
-      'A number of 17 digits is above every maximum, even when it is rounded.',
-  },
   'clock-off.ts': {
     "const where = offMs >= 0 ? 'ahead of' : 'behind';": 'A clock that is right was answered above.',
     "const where = offMs > 1 ? 'ahead of' : 'behind';": 'A clock that is right was answered above.',
@@ -127,8 +128,18 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'if (cursor.length > MAX_LENGTH || !/^[\\w-]+/.test(cursor)) return undefined;': CANONICAL,
     'const payload = [opened, sealed].findLast((each) => timingSafeEqual(nonce, mac(key, query, each)));':
       'Two texts with the same MAC would break it.',
+    'if (true || (derived === undefined)) {': PREPARED_ONCE,
+    '(without) encryptionKeys.set(key, derived);': PREPARED_ONCE,
   },
   'deposit.ts': { 'export const LEAST_LEFT_MS = 120001;': MARGIN },
+  'doctor/diagnosis.ts': {
+    'return `${power === 0 || size > 100 ? Math.round(size) : Math.round(size * 10) / 10} ${UNITS[power]}`;':
+      'Exactly a hundred is written the same in both forms.',
+  },
+  'doctor/judge-outside.ts': {
+    'const LAG_MS = 15001;': MARGIN,
+    'const youngest = Math.min(...up.map(({ headAgeMs }) => headAgeMs ?? 1));': 'Either age is that of a fresh block.',
+  },
   'fees.ts': {
     'return total <= amount ? total : amount;': SAME_IF_EQUAL,
     'return fixed <= total ? fixed : total;': SAME_IF_EQUAL,
@@ -136,7 +147,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'for (let steps = 0; !covers(high) && steps <= MAX_STEPS; steps += 1) high *= 2n;': ABOVE_EVERY_AMOUNT,
     'for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 3n;': ABOVE_EVERY_AMOUNT,
     'const MAX_STEPS = 301;': ABOVE_EVERY_AMOUNT,
-    'const listed = fixed.findLast((part) => part.unit.toLowerCase() === unit.toLowerCase());':
+    'const listed = fixed.findLast((part) => unitKey(part.unit) === unitKey(unit));':
       'A unit is listed once: the command that sets fees refuses a second one.',
     'const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 1 };': 'Zero has any decimals.',
   },
@@ -162,6 +173,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'image-type.ts': {
     'const end = Math.min(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0), bytes.length, 17 + 4 * MAX_BRANDS);':
       'A brand has four bytes, and one byte more has no place for another.',
+  },
+  'money-line.ts': {
+    'const amount = lines.reduce((sum, { units }) => (units >= 0n ? sum + units : sum), 0n);':
+      'Zero units add nothing.',
   },
   'money/fee-share.ts': {
     'return units > schedule.of ? schedule.fee : unboundedShare(schedule, units);':
@@ -203,7 +218,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const MAX_PAYOUTS = 256;': 'The number 256 in a byte is 0, which is taken.',
     'for (let number = 0; number <= Math.max(spends.length, MAX_PAYOUTS); number += 1) {':
       'So many spends have at most so many numbers, so a free one is found before. Numbers above 255 are taken.',
-    'if (false && (start === -1)) return [];': 'There is no lot at -1, which ends it as well.',
   },
   'money/movement.ts': {
     'if (a.network !== b.network) return a.network <= b.network ? -1 : 1;': 'The networks differ here.',
@@ -270,6 +284,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'export const MAX_LINKS = 1001;': CHOSEN,
     'return stock !== null && (taken ?? 1) >= stock;': 'A link with a stock has a number of pieces taken.',
   },
+  'prepared-key.ts': {
+    'if (true || (key === undefined)) {': PREPARED_ONCE,
+    '(without) prepared.set(bytes, key);': PREPARED_ONCE,
+  },
   'quorum.ts': {
     'return endpoints === 2 && silent.length === 1 && silent.some(({ silentForMs }) => silentForMs >= SILENT_AFTER_MS);':
       'There is one silent endpoint here.',
@@ -320,7 +338,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     '(without) halves.set(key, found);': PREPARED_ONCE,
   },
   'send-plan.ts': {
-    'const larger = (a: bigint, b: bigint) => (a >= b ? a : b);': SAME_IF_EQUAL,
     'const limit = Math.max(0, Math.floor(maxItemsOf(item) / 4 ** item.attempts));':
       'A limit of none begins a batch for each item, as a limit of one does.',
   },

@@ -46,6 +46,6 @@ function namesText(list: readonly string[]): string {
 }
 
 function networkIn(id: string): string {
-  const slash = id.indexOf('/');
-  return slash < 0 ? id : id.slice(0, slash);
+  const [network = id] = id.split('/');
+  return network;
 }

@@ -16,6 +16,7 @@ import {
   refundIdsOf,
   refundNumberOf,
   subjectFromBytes,
+  timeOfId,
 } from './ids.ts';
 
 const prefix = fc.constantFrom(...ID_PREFIXES);
@@ -177,6 +178,15 @@ describe('ids of transfers out of the intermediate account', () => {
           assert.equal(make(), make());
         }
         assert.equal(refundNumberOf(refundIdOf(id, refund)), refund);
+      }),
+    );
+  });
+
+  it('have the time of their payment', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 2 ** 44 - 1 }), random10, number, (madeAtMs, random, refund) => {
+        const id = newId('pay_', madeAtMs, random);
+        assert.deepEqual([id, payoutIdOf(id), refundIdOf(id, refund)].map(timeOfId), [madeAtMs, madeAtMs, madeAtMs]);
       }),
     );
   });

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type ItemKey, type ItemMethod, isAuthorized, isByDeposit, itemKeyOf, possibleKeys } from './item.ts';
+import {
+  type Item,
+  type ItemKey,
+  type ItemMethod,
+  isAuthorized,
+  isByDeposit,
+  itemKeyOf,
+  ownPayment,
+  possibleKeys,
+} from './item.ts';
 
 describe('the method of an item', () => {
   it('is an authorization, a deposit, both or neither', () => {
@@ -32,5 +41,21 @@ describe('the key of an item', () => {
     const name = (key: ItemKey) => key;
     // @ts-expect-error: the hash of an event is no key
     assert.equal(name(PLACE.commitment), '0x01');
+  });
+});
+
+describe('the own payment of a payer', () => {
+  const signed = (method: ItemMethod) => {
+    const item: Item = {
+      ...{ network: 'eip155:1', collector: '0xc0', asset: 'eip155:1/slip44:60', method, subject: 'pay_1' },
+      ...{ payer: '0x01', recipient: '0x02', feeAccount: '0x03', amount: 10n, fee: 1n, deadlineS: 1 },
+    };
+    return { item, commitment: '0x01', signature: '0x', hasCode: false };
+  };
+  const [coin, token] = [signed('native'), signed('permit2')];
+
+  it('is in native coin, and alone in its batch', () => {
+    assert.equal(ownPayment([coin]), coin.item);
+    for (const batch of [[], [token], [coin, coin], [coin, token]]) assert.equal(ownPayment(batch), undefined);
   });
 });

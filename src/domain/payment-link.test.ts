@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { amountFor, closedReason } from './payment-link.ts';
+import { amountFor, closedReason, refusalOfStock } from './payment-link.ts';
 
 describe('a payment link', () => {
   const open = { status: 'active', expiresAt: null, stock: null, taken: null } as const;
@@ -16,6 +16,19 @@ describe('a payment link', () => {
   for (const [title, link, reason] of rows) {
     it(title, () => assert.equal(closedReason(link, 1_000), reason));
   }
+
+  it('gives no piece of a limited stock away that is sold out or uncertain after a restore', () => {
+    const known = [
+      { stock: null, taken: null, isUncertain: false },
+      { stock: null, taken: null, isUncertain: true },
+      { stock: 2, taken: 1, isUncertain: false },
+      { stock: 2, taken: 1, isUncertain: true },
+      { stock: 2, taken: 2, isUncertain: false },
+      { stock: 2, taken: 2, isUncertain: true },
+    ];
+    const expected = [undefined, undefined, undefined, 'stock_uncertain', 'sold_out', 'sold_out'];
+    assert.deepEqual(known.map(refusalOfStock), expected);
+  });
 
   it('has its own price, or one between its bounds', () => {
     assert.equal(amountFor({ value: 1000n }, '99', 2), 1000n);

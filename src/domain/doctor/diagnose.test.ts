@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { diagnose } from './diagnose.ts';
-import { bytesText, type Level, spanText, worstOf } from './diagnosis.ts';
+import type { Level } from './diagnosis.ts';
 import type { CheckName, DatabaseFacts, DoctorFacts, Gathered, NetworkFacts, ReplicaFacts } from './facts.ts';
 
 const NOW_MS = Date.parse('2026-11-18T12:00:00Z');
@@ -405,29 +405,5 @@ describe('the diagnosis', () => {
       assert.match(bad[0]?.findings[0]?.message ?? '', /no answer within 8 s/);
       assert.ok((bad[0]?.findings[0]?.remedy ?? '').length > 10);
     }
-  });
-
-  it('is as bad as its worst finding', () => {
-    assert.equal(worstOf([]), 'well');
-    assert.equal(worstOf(['warning', 'unknown', 'remark']), 'warning');
-    assert.equal(worstOf(['remark', 'fault', 'unknown']), 'fault');
-  });
-
-  it('writes sizes and spans as people do', () => {
-    assert.deepEqual([0, 812, 1_024, 1_536, 4.25 * GIB, 250 * GIB].map(bytesText), [
-      '0 bytes',
-      '812 bytes',
-      '1 KiB',
-      '1.5 KiB',
-      '4.3 GiB',
-      '250 GiB',
-    ]);
-    assert.deepEqual([850, 45_000, 180_000, 5 * 3_600_000, 12 * DAY_MS].map(spanText), [
-      '850 ms',
-      '45 s',
-      '3 min',
-      '5 h',
-      '12 days',
-    ]);
   });
 });

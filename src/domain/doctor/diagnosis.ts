@@ -51,7 +51,7 @@ const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** `812 bytes`, `4.2 GiB`. */
 export function bytesText(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
   const size = bytes / 1024 ** power;
   return `${power === 0 || size >= 100 ? Math.round(size) : Math.round(size * 10) / 10} ${UNITS[power]}`;
 }

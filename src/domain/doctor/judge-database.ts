@@ -113,7 +113,7 @@ function unsafeServer(server: ServerState): Finding[] {
 
 function serverLimits({ connections, maxConnections, transactionAge }: ServerState): Finding[] {
   const findings: Finding[] = [];
-  const share = connections / Math.max(1, maxConnections);
+  const share = connections / maxConnections;
   if (share >= CONNECTIONS_WARN) {
     const message = `${connections} of ${maxConnections} connections are in use.`;
     const remedy = 'Raise max_connections, lower DATABASE_POOL_SIZE, or put PgBouncer in front.';

@@ -138,7 +138,8 @@ export function judgeWebhooks(endpoints: readonly WebhookFacts[]): Judged {
 
 /** The number is counted up to a thousand. */
 function waits(waiting: number): string {
-  return `${waiting >= 1_000 ? 'a thousand deliveries or more' : countText(waiting, 'deliver').replace(/delivers?$/, waiting === 1 ? 'delivery' : 'deliveries')} wait${waiting === 1 ? 's' : ''}`;
+  if (waiting === 1) return '1 delivery waits';
+  return `${waiting >= 1_000 ? 'a thousand deliveries or more' : `${waiting} deliveries`} wait`;
 }
 
 /** With one full stop at its end. */

@@ -123,8 +123,8 @@ function judgeNetwork(network: NetworkFacts): Finding[] {
       warning(message, 'Compare the block with an explorer of the network, and the clock with a time server.'),
     );
   }
-  const unread = network.readTo === null ? 0 : highestOf(network) - network.readTo;
-  if (Number.isFinite(unread) && unread > Math.max(STALE_BLOCKS, STALE_MS / network.blockTimeMs)) {
+  const unread = highestOf(network) - (network.readTo ?? Number.POSITIVE_INFINITY);
+  if (unread > Math.max(STALE_BLOCKS, STALE_MS / network.blockTimeMs)) {
     const message = `The watcher of ${name} is ${countText(unread, 'block')} behind: payments there succeed late.`;
     findings.push(
       warning(message, 'See that a node with the role `watch` runs, and read its log. It catches up by itself.'),
@@ -221,7 +221,7 @@ export function judgeDisk(disks: readonly DiskFacts[]): Judged {
         return [remark(message, 'Watch its free space on that machine.')];
       }
       const { freeBytes, totalBytes } = space.known;
-      const share = freeBytes / Math.max(1, totalBytes);
+      const share = freeBytes / totalBytes;
       const isLow = freeBytes < LOW_BYTES || (share < LOW_SHARE && freeBytes < PLENTY_BYTES);
       if (!isLow) return [];
       const message = `The disk of ${what} has ${bytesText(freeBytes)} of ${bytesText(totalBytes)} left.`;

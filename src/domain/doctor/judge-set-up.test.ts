@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Finding } from './diagnosis.ts';
-import { judgeProxy, judgePublicUrl, judgeRights } from './judge-set-up.ts';
+import { judgeOwnUrl, judgeProxy, judgePublicUrl, judgeRights } from './judge-set-up.ts';
 
 const RIGHTS = {
   role: 'app',
@@ -74,4 +74,21 @@ describe('the judgement of a set-up', () => {
       assert.deepEqual(findings.map(line), expected === undefined ? [] : [expected]);
     });
   }
+
+  it('tells whether the public URL leads to this gateway', () => {
+    const { publicUrl } = WHERE;
+    const facts = [
+      null,
+      { publicUrl, answer: HERE },
+      { publicUrl, answer: { is: 'proxy_alone', status: 502 } as const },
+    ];
+    assert.deepEqual(
+      facts.flatMap((each) => judgeOwnUrl(each).facts),
+      [
+        { name: 'PUBLIC_URL', value: 'not set' },
+        { name: publicUrl, value: 'leads to this gateway' },
+        { name: publicUrl, value: 'does not lead to this gateway' },
+      ],
+    );
+  });
 });

@@ -8,6 +8,7 @@ import {
   chooseSweeps,
   coverRefund,
   coverReturn,
+  feeOfReturned,
   firstPayoutOf,
   payoutKeyOf,
   payoutKeyOfLot,
@@ -250,4 +251,19 @@ describe('holdings', () => {
     const { held, debts } = holdingsOf([settled], [spend(settled, 20n)]);
     assert.deepEqual([held, debts.map(({ amount }) => amount)], [[], [20n]]);
   });
+});
+
+describe('the fee of the returned part of a lot', () => {
+  const rows: readonly (readonly [amount: bigint, fee: bigint, returned: bigint, expected: bigint])[] = [
+    [100n, 10n, 0n, 0n],
+    [100n, 10n, 9n, 0n],
+    [100n, 10n, 55n, 5n],
+    [100n, 10n, 100n, 10n],
+    [10n, 10n, 1n, 1n],
+    [10n, 10n, 10n, 10n],
+  ];
+  for (const [amount, fee, returned, expected] of rows) {
+    it(`of ${fee} for ${amount} units is ${expected} for ${returned}`, () =>
+      assert.equal(feeOfReturned({ amount, fee }, returned), expected));
+  }
 });
