@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { acceptItems } from '../../src/actions/books/record.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
@@ -237,6 +238,47 @@ describe('late money that a partner gives back', () => {
           [[isRequested ? 'requested' : 'unclaimed', transactionHash]],
         );
         assert.notEqual(transactionHash, before.transactionHash);
+        assert.deepEqual(await scene.differences(), []);
+      });
+    }
+  }
+
+  for (const isTurned of [false, true]) {
+    const order = isTurned ? 'the other' : 'the same';
+    for (const isHeld of [true, false]) {
+      const where = isHeld ? 'held' : 'direct';
+      it(`is given its own event when a deep reorganisation has two items of one payer mined in ${order} order: ${where}`, async () => {
+        await scene.fill(node, OPERATOR_FLOAT, 20n);
+        if (!isHeld) await scene.fill(node, scene.merchantId, 4_000n);
+        const late = await scene.accept({ isHeld });
+        const terms = { subject: late.id, recipient: late.item.recipient, amount: 3_000n };
+        const item = await scene.payers.newItem(late.payer, 'eip3009-vrs', terms);
+        scene.control.setBalance(item.payer, DOLLAR, 4_000n);
+        const signed = await scene.payers.signItem(late.payer, item);
+        const stored = { ...scene.newItem(item, { state: 'due', signature: signed.signature }), isHeld };
+        await command(scene, (tx, at) => acceptItems(tx, [stored], { merchantOf: () => scene.merchantId, at }));
+        const failed = { type: 'failed', failureCode: null } as const;
+        await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+        await scene.live(node, 3);
+        const rows = async () =>
+          (await listUnexpected(scene.db.sql, { states: STATES, limit: 50 })).filter(
+            ({ paymentId }) => paymentId === late.id,
+          );
+        const before = await rows();
+        assert.equal(before.length, 2);
+        for (const { id } of before) await request(id, scene.payers.newAccount(), { coolingOffMs: HOUR_MS });
+        scene.control.reorg(3, { transactions: 'dropped', length: 4 });
+        const batch = [late.signed, signed];
+        const mined = new Map<string, string>();
+        for (const each of isTurned ? batch.toReversed() : batch) {
+          mined.set(`${each.item.amount}`, scene.control.relayAsStranger([each]));
+          await scene.live(node, 2);
+        }
+        await scene.live(node, 6);
+        assert.deepEqual(
+          new Map((await rows()).map(({ amount, transactionHash }) => [amount, transactionHash])),
+          mined,
+        );
         assert.deepEqual(await scene.differences(), []);
       });
     }

@@ -536,6 +536,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'and fees of a stranger’s item in the batch of ours',
   },
   {
+    name: 'late money of two items of one payer is one',
+    file: 'src/store/money/unexpected-money.ts',
+    from: '(s.lot_id = i.lot or (s.lot_id is null and s.amount = i.amount and s.fee = i.fee))',
+    to: '(s.lot_id = i.lot or true)',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'is given its own event when a deep reorganisation has two items',
+  },
+  {
     name: 'a sweep of removed money is ordered for ever',
     file: 'src/actions/watch/deposits/order-sweeps.ts',
     from: "sweep.state === 'due' && !waiting.has(placeOf(sweep))",

@@ -102,7 +102,7 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
  */
 export async function reopenItems(
   tx: Tx,
-  items: readonly (Pick<StoredItem, 'key' | 'commitment'> & LateItem)[],
+  items: readonly (Pick<StoredItem, 'key'> & LateItem)[],
   at: Date,
 ): Promise<RevivedItem[]> {
   if (items.length === 0) return [];
@@ -114,8 +114,9 @@ export async function reopenItems(
   const entries = paid.map((item) =>
     revertedEntry(item, { isInFlight: item.hasSignature, isUnexpected: item.isUnexpected }),
   );
-  await recordEntries(tx, entries, at);
+  // Every transaction takes unexpected money before balances.
   await deleteLostLateMoney(tx, items);
+  await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
   await markPositionsOutdated(
     tx,

@@ -1,6 +1,7 @@
 import type { LateReason } from '../../domain/late-money.ts';
 import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { itemLotId } from './lots.ts';
 
 /** Money that arrived without a payment, or that its payment did not need. */
 export interface UnexpectedMoney {
@@ -119,22 +120,19 @@ export async function reduceUnexpected(
 /** The terms of an item that paid after the end of its payment. */
 export interface LateItem {
   readonly network: string;
+  readonly commitment: string;
   readonly subject: string;
   readonly asset: string;
   readonly payer: string;
   readonly recipient: string;
+  readonly amount: string;
+  readonly fee: string;
 }
 
 /** Deletes the late money of these items whose event has left the chain, unless somebody has claimed it. */
 export async function deleteLostLateMoney(tx: Tx, items: readonly LateItem[]): Promise<void> {
-  const rows = items.map(({ network, subject, asset, payer, recipient }) => ({
-    ...{ network, subject, asset, payer, recipient },
-  }));
   await tx`
-    delete from strays s
-    using jsonb_to_recordset(${tx.json(rows)}) as i(network text, subject text, asset text, payer text, recipient text)
-    where s.payment_id = i.subject and s.network = i.network and s.asset = i.asset and s.sender = i.payer
-      and s.account = i.recipient and s.state = 'unclaimed' and ${isLost(tx)}`;
+    delete from strays s using ${recordsOf(tx, items)} where ${isOfItem(tx)} and s.state = 'unclaimed' and ${isLost(tx)}`;
 }
 
 /**
@@ -143,17 +141,34 @@ export async function deleteLostLateMoney(tx: Tx, items: readonly LateItem[]): P
  */
 export async function moveLateMoney(
   tx: Tx,
-  { network, subject, asset, payer, recipient }: LateItem,
+  item: LateItem,
   to: Pick<NewUnexpectedMoney, 'transactionHash' | 'logIndex' | 'blockNumber'>,
 ): Promise<boolean> {
   const { count } = await tx`
     update strays set transaction_hash = ${to.transactionHash}, log_index = ${to.logIndex}, block_number = ${to.blockNumber}
     where id = (
-      select s.id from strays s
-      where s.payment_id = ${subject} and s.network = ${network} and s.asset = ${asset} and s.sender = ${payer}
-        and s.account = ${recipient} and ${isLost(tx)}
-      order by s.id limit 1)`;
+      select s.id from strays s, ${recordsOf(tx, [item])} where ${isOfItem(tx)} and ${isLost(tx)} order by s.id limit 1)`;
   return count === 1;
+}
+
+/** Items as rows named `i`. */
+function recordsOf(tx: Tx, items: readonly LateItem[]) {
+  const rows = items.map(({ network, commitment, subject, asset, payer, recipient, amount, fee }) => ({
+    ...{ network, subject, asset, payer, recipient, amount, fee },
+    lot: itemLotId(network, commitment),
+  }));
+  return tx`jsonb_to_recordset(${tx.json(rows)}) as i(network text, lot text, subject text, asset text, payer text,
+    recipient text, amount numeric, fee numeric)`;
+}
+
+/**
+ * True for the late money of an item. A held item has a lot. One payer can have several items of a payment, so without a lot the
+ * amounts are compared, too.
+ */
+function isOfItem(tx: Tx) {
+  return tx`s.payment_id = i.subject and s.network = i.network and s.asset = i.asset and s.sender = i.payer
+    and s.account = i.recipient
+    and (s.lot_id = i.lot or (s.lot_id is null and s.amount = i.amount and s.fee = i.fee))`;
 }
 
 /** True for late money of an item whose event is not stored any more. */
