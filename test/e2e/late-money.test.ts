@@ -421,7 +421,11 @@ describe('late money that a partner gives back', () => {
     const second = await paidLate(false);
     await scene.fill(node, OPERATOR_FLOAT, 20n);
     await scene.fill(node, scene.merchantId, 990n);
-    for (const { id } of [first, second]) await request(id, scene.payers.newAccount());
+    for (const { id } of [first, second]) {
+      await request(id, scene.payers.newAccount());
+      // The earlier request has its turn first.
+      scene.pass(1_000);
+    }
     await scene.live(node);
     assert.deepEqual(
       [(await unexpected(first.id)).state, (await unexpected(second.id)).state],
