@@ -27,7 +27,7 @@ export interface Family {
   isSealed(contract: string): boolean;
   /** True if our contract of deposit addresses at this address accepts authorizations of payers. */
   takesAuthorizations(contract: string): boolean;
-  /** What a receipt needs to recompute the commitment. Undefined if the result differs, because stored data was lost. */
+  /** The terms from which a receipt recomputes the commitment. Undefined if the result differs, because stored data was lost. */
   committedTerms(item: Item, commitment: string): CommittedTerms | undefined;
 }
 

@@ -69,7 +69,7 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** What the payer allows others to take of the asset, for methods that need it. Zero for other methods. */
+  /** The units of the asset that the payer allows others to take, for methods that need it. Zero for other methods. */
   readonly allowance: bigint;
   /** True if the token refuses transfers of this account. */
   readonly isRefused: boolean;

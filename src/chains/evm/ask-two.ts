@@ -9,7 +9,7 @@ export interface Asked {
   readonly context: EvmContext;
 }
 
-/** What a network's endpoints say about one fact. */
+/** The answer of a network's endpoints about one fact, and how many stand behind it. */
 export type Word =
   /** Two endpoints say so, and no more contradict them; or the only configured one says so. */
   | { readonly is: 'agreed'; readonly value: string }

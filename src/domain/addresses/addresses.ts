@@ -20,7 +20,7 @@ export interface Addresses {
   readonly workWord: string;
   /** The family's word for the program that takes tokens of an account by its approval. */
   readonly spenderWord: string;
-  /** What the signature of a key must be, in messages to people. */
+  /** The form of a key's signature, in messages to people. */
   readonly signatureRule: string;
   /** The decimals of the coin of every network of the family. Undefined where the family has no such rule. */
   readonly coinDecimals?: number;

@@ -67,7 +67,7 @@ export function spenderWord(network: string): string {
   return familyOf(network)?.spenderWord ?? 'the gateway';
 }
 
-/** What the signature of a key must be on the network, in messages to people. */
+/** The form of a key's signature on the network, in messages to people. */
 export function signatureRule(network: string): string {
   return familyOf(network)?.signatureRule ?? 'a signature';
 }

@@ -29,7 +29,7 @@ const SILENT: DatabaseFacts = {
 };
 
 const factsOf = ({ facts }: Judged) => facts.map(({ name, value }) => `${name}: ${value}`);
-/** What the operator reads about one question. */
+/** The findings about one question, as the operator reads them. */
 const judged = (known: Partial<DatabaseFacts>) => {
   const { facts, findings } = judgeDatabase({ ...SILENT, ...known });
   return {
