@@ -40,12 +40,18 @@ function needsOf(finality: Finality | undefined, tiers: readonly FinalityTier[])
 }
 
 const DEFAULT_BLOCK_MS = 2_000;
+
+/** The usual time between two blocks. A network that nothing is known of counts as a fast one. */
+export function blockTimeOf(network: Pick<Network, 'finality'> | undefined): number {
+  return network?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
+}
+
 /** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
 const TAG_MS = 30 * 60_000;
 
 /** The time in which a new block meets these needs, if its network makes blocks `slack` times more slowly than usual. */
-export function finalityMs({ finality }: Network, { depth, tag }: FinalityNeeds, slack = 1): number {
-  return slack * depth * (finality?.blockTimeMs ?? DEFAULT_BLOCK_MS) + (tag === undefined ? 0 : TAG_MS);
+export function finalityMs(network: Network, { depth, tag }: FinalityNeeds, slack = 1): number {
+  return slack * depth * blockTimeOf(network) + (tag === undefined ? 0 : TAG_MS);
 }
 
 /** The default limit. A shop's usual payments still succeed if only one endpoint answers. */

@@ -7,6 +7,7 @@ import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } fr
 import type { Chain } from '../chains/chain.ts';
 import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import type { Chains } from '../chains/chains.ts';
+import { blockTimeOf } from '../chains/finality.ts';
 import { unshifted } from '../runtime/shifted-clock.ts';
 import type { Screening } from '../screening/screening.ts';
 import { hasOpenItems } from '../store/chain/due-items.ts';
@@ -25,7 +26,6 @@ export interface WatchingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly watching?: WatchSettings;
 }
 
-const DEFAULT_BLOCK_MS = 2_000;
 const UNAVAILABLE_AFTER_MS = 60_000;
 
 /** Reads every network and decides payments. The returned function stops this on this node. */
@@ -58,7 +58,8 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
 
   function workOf(chain: Chain): LedWork {
     const network = chain.network.chainId;
-    const { blockTimeMs = DEFAULT_BLOCK_MS, depth = 1 } = chain.network.finality ?? {};
+    const blockTimeMs = blockTimeOf(chain.network);
+    const { depth = 1 } = chain.network.finality ?? {};
     const rest = createPace({
       world: deps.world,
       blockTimeMs,

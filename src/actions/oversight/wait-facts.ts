@@ -3,7 +3,7 @@ import type { Chain } from '../../chains/chain.ts';
 import { ChainUnavailableError, ContractFaultError } from '../../chains/chain-errors.ts';
 import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { Chains } from '../../chains/chains.ts';
-import { finalityOf, isSmall } from '../../chains/finality.ts';
+import { blockTimeOf, finalityOf, isSmall } from '../../chains/finality.ts';
 import type { Network } from '../../chains/network.ts';
 import type { Registry, RegistryDeps } from '../../chains/registry.ts';
 import { fullWeightOf } from '../../chains/weight.ts';
@@ -85,8 +85,6 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
 /** A network without its alerts, because the attempt decides which alerts concern it. */
 type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
 
-const DEFAULT_BLOCK_MS = 2_000;
-
 async function networkFacts(
   { chains, registry, asksChain, clock }: FactDeps,
   network: string,
@@ -100,7 +98,7 @@ async function networkFacts(
   return {
     chainId: network,
     name: known?.name ?? network,
-    blockTimeMs: known?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS,
+    blockTimeMs: blockTimeOf(known),
     head: connected && (await headOf(connected.chain, asksChain)),
     readBlock: cursor?.blockNumber,
     finalAtMs: cursor?.finalAt.getTime(),

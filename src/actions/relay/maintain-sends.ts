@@ -1,3 +1,4 @@
+import { blockTimeOf } from '../../chains/finality.ts';
 import type { Bid, SignedTransaction } from '../../chains/sender.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { slotWord } from '../../domain/addresses/families.ts';
@@ -18,7 +19,6 @@ const REBROADCAST_BLOCKS = 3;
 const BUMP_BLOCKS = 6;
 const MIN_REBROADCAST_MS = 1_000;
 const MIN_BUMP_MS = 10_000;
-const DEFAULT_BLOCK_MS = 2_000;
 const ASK_SIGNER_AGAIN_MS = 10_000;
 
 /** Tends the transactions in flight, in the order of their slots: broadcasts them again, raises offers, fills gaps. */
@@ -31,7 +31,7 @@ export async function maintainSends(
   forgetUsed(relayer, usedSlots);
   const nowMs = deps.world.clock.nowMs();
   const inFlight = open.map((send) => inFlightOf(send, relayer, nowMs));
-  const blockMs = chain.network.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
+  const blockMs = blockTimeOf(chain.network);
   const cap = deps.settings.feeCap?.(id.network);
   const facts = {
     inFlight,

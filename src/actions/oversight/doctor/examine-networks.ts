@@ -1,3 +1,4 @@
+import { blockTimeOf } from '../../../chains/finality.ts';
 import type { Asked, ClockFacts, NetworkFacts } from '../../../domain/doctor/facts.ts';
 import type { World } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -9,9 +10,6 @@ export interface AskedNetwork {
   readonly configured: ConfiguredNetwork;
   readonly answers: readonly EndpointAnswer[];
 }
-
-/** Most chains have a block every few seconds. */
-const BLOCK_MS = 2_000;
 
 /** Asks every endpoint separately, and all of them at once. */
 export async function askNetworks(deps: {
@@ -39,7 +37,7 @@ export async function networksOf(
     return {
       network: network.chainId,
       name: network.name,
-      blockTimeMs: network.finality?.blockTimeMs ?? BLOCK_MS,
+      blockTimeMs: blockTimeOf(network),
       isSandbox,
       readTo: cursor?.blockNumber ?? null,
       endpoints: answers.map(({ state, head, answeredAtMs, latencyMs, problems }, index) => ({
