@@ -16,10 +16,8 @@ import { until } from './until.ts';
 const PATRONI: DebianProgram = { names: ['patroni'], debianPackage: 'patroni' };
 /** The shortest that Patroni allows, so that a lost primary is replaced soon. */
 const TERMS = { ttl: 20, loop_wait: 2, retry_timeout: 5 };
-/** The time in which a PostgreSQL that has crashed may come back before another server takes over. */
-const PRIMARY_START_S = 10;
 const DISK_MB = 512;
-const SWITCHED_WITHIN_MS = 60_000;
+const TOLD_WITHIN_MS = 60_000;
 const LAST_WORDS = 3_000;
 const STARTED = { withinMs: 180_000 };
 
@@ -37,6 +35,8 @@ export interface Member {
   start(): Promise<void>;
   /** Asks its Patroni to make the other server the primary, as an operator does. It may refuse. */
   handOver(): Promise<void>;
+  /** Has its Patroni replace all its data by those of the primary, as an operator does. */
+  copyAnew(): Promise<void>;
   /** True if its Patroni runs. */
   isRunning(): boolean;
   /** Nothing reaches it or leaves it, and no connection ends: its cable is out. */
@@ -52,7 +52,8 @@ export interface PatroniCluster {
   readonly members: readonly [Member, Member];
   /** The member that takes writes. Undefined while there is none, or two. */
   primary(): Promise<Member | undefined>;
-  /** Waits until there is a primary, and the other member is its synchronous standby. */
+  /** There is a primary, and the other member is its synchronous standby. */
+  isComplete(): Promise<boolean>;
   untilComplete(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -92,15 +93,12 @@ async function startParts(place: Place, stops: (() => Promise<unknown>)[]): Prom
     const [isFirst, isSecond] = [await first.isPrimary(), await second.isPrimary()];
     return isFirst === isSecond ? undefined : isFirst ? first : second;
   };
+  const isComplete = async () => {
+    const leader = await primary();
+    return leader !== undefined && (await standbyOf(leader).isSynchronous());
+  };
   const untilComplete = () =>
-    until(
-      'a primary has a synchronous standby',
-      async () => {
-        const leader = await primary();
-        return leader !== undefined && (await standbyOf(leader).isSynchronous());
-      },
-      STARTED,
-    ).catch((error: Error) => {
+    until('a primary has a synchronous standby', isComplete, STARTED).catch((error: Error) => {
       throw new Error(`${error.message}\n${members.map(({ output }) => output()).join('\n')}`);
     });
   await untilComplete();
@@ -109,7 +107,7 @@ async function startParts(place: Place, stops: (() => Promise<unknown>)[]): Prom
   stops.push(proxy.stop);
   const url = `postgres://till@${proxy.host}/till`;
   await until('HAProxy leads to the primary', () => canCreate(url), STARTED);
-  return { url, members, primary, untilComplete };
+  return { url, members, primary, isComplete, untilComplete };
 }
 
 async function canCreate(url: string): Promise<boolean> {
@@ -150,6 +148,15 @@ async function openMember(place: Place, name: string, etcdUrl: string) {
     await answer?.body?.cancel();
     return answer?.status === 200;
   };
+  const tells = async (path: string, words: object) => {
+    const answer = await fetch(`${api}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(words),
+      signal: AbortSignal.timeout(TOLD_WITHIN_MS),
+    }).catch(() => undefined);
+    await answer?.body?.cancel();
+    return answer?.status === 200;
+  };
   const kill = async () => {
     child?.kill('SIGKILL');
     await ended;
@@ -177,14 +184,8 @@ async function openMember(place: Place, name: string, etcdUrl: string) {
       // PostgreSQL inherits the streams, so they stay open longer.
       ended = once(child, 'exit');
     },
-    async handOver() {
-      const answer = await fetch(`${api}/switchover`, {
-        method: 'POST',
-        body: JSON.stringify({ leader: name }),
-        signal: AbortSignal.timeout(SWITCHED_WITHIN_MS),
-      }).catch(() => undefined);
-      await answer?.body?.cancel();
-    },
+    handOver: async () => void (await tells('/switchover', { leader: name })),
+    copyAnew: () => until('it takes the data of the primary', () => tells('/reinitialize', { force: true }), STARTED),
     isRunning: () => child?.exitCode === null && child.signalCode === null,
     cutNetwork() {
       for (const wire of all) wire.hang();
@@ -222,7 +223,8 @@ function configurationOf({ bin }: Place, { name, data, port, apiPort, wires, pgp
     bootstrap: {
       dcs: {
         ...TERMS,
-        primary_start_timeout: PRIMARY_START_S,
+        // Another server takes over at once. A server with a full disk starts again, crashes, and keeps the leader key for ever.
+        primary_start_timeout: 0,
         maximum_lag_on_failover: 16_777_216,
         // An answer is sent when both servers have the commit.
         synchronous_mode: true,

@@ -10,6 +10,7 @@ const SOON = { withinMs: 300_000 };
 /** Longer than Patroni needs by itself. Then the operator acts. */
 const ALONE = { withinMs: 60_000 };
 const OTHER_WITHIN = { withinMs: 240_000 };
+const OTHER = 'the other server is the primary';
 const ASK_EVERY_MS = 10_000;
 
 /** A way to lose a primary. */
@@ -117,7 +118,7 @@ async function lose(
   const [failedBefore, endedBefore] = [customers.failedRequests().length, customers.endedOrders()];
   await cause(lost);
   const isTaken = async () => (await other?.isPrimary()) === true;
-  const isTakenAlone = await isWithin(isTaken, ALONE);
+  const isTakenAlone = await isWithin(OTHER, isTaken, ALONE);
   let askedMs = Number.NEGATIVE_INFINITY;
   // Patroni refuses a switchover while the standby is behind, so an operator asks again.
   const isTakenWhenAsked = async () => {
@@ -128,28 +129,35 @@ async function lose(
     }
     return false;
   };
-  const hasFailedOver = isTakenAlone || (await isWithin(isTakenWhenAsked, OTHER_WITHIN));
+  const hasFailedOver = isTakenAlone || (await isWithin(OTHER, isTakenWhenAsked, OTHER_WITHIN));
   const tookMs = performance.now() - fromMs;
   if (hasFailedOver) await customers.untilServed(2 * SHOPPERS, `orders are served after: ${step}`);
   await repair(lost);
   if (!hasFailedOver) await customers.untilServed(2 * SHOPPERS, `orders are served after the repair: ${step}`);
+  const isWholeAlone = await isWithin('the lost server is the standby', cluster.isComplete, ALONE);
+  if (!isWholeAlone) await lost.copyAnew();
   await cluster.untilComplete();
   const silenceMs = customers.longestSilenceMs(fromMs);
   const [failed, ended] = [customers.failedRequests().length - failedBefore, customers.endedOrders() - endedBefore];
   const how = isTakenAlone ? '' : ', by a switchover of the operator';
+  const back = isWholeAlone ? '' : ', the lost server copied anew by the operator';
   const taken = hasFailedOver ? `another primary after ${seconds(tookMs)}${how}` : 'no other primary';
   return {
     step: {
       step,
-      result: `${taken}, longest silence ${seconds(silenceMs)}, ${failed} requests repeated, ${ended} payments paid and refunded`,
+      result: `${taken}${back}, longest silence ${seconds(silenceMs)}, ${failed} requests repeated, ${ended} payments paid and refunded`,
       isGood: hasFailedOver,
     },
     silenceMs,
   };
 }
 
-async function isWithin(condition: () => Promise<boolean>, limit: { readonly withinMs: number }): Promise<boolean> {
-  return until('the other server is the primary', condition, limit).then(
+function isWithin(
+  name: string,
+  condition: () => Promise<boolean>,
+  limit: { readonly withinMs: number },
+): Promise<boolean> {
+  return until(name, condition, limit).then(
     () => true,
     () => false,
   );

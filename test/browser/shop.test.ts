@@ -203,6 +203,27 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await page.getByRole('button', { name: en.newPayment }).click();
     });
 
+    it('shows money that came in addition, at the end of a sale and in the list', ONLY_LONG, async () => {
+      const { page } = till;
+      // The sandbox pays such an order twice.
+      await page.route('**/v1/payments', (route) => {
+        const order: object = route.request().postDataJSON();
+        return route.continue({ postData: { ...order, metadata: { sandbox: 'double' } } });
+      });
+      for (const key of ['4', '00']) await page.getByRole('button', { name: key, exact: true }).click();
+      await page.getByRole('button', { name: 'Charge $4.00' }).click();
+      const url = await page.getByRole('img', { name: en.qrLabel }).getAttribute('data-url');
+      await page.unroute('**/v1/payments');
+      const [id] = /[0-9A-Z]{26}/.exec(url ?? '') ?? [];
+      await payWith(scene, await scene.createWallet({ USDC: TEN_TOKENS }), `pay_${id}`, 'USDC');
+      await page.getByRole('heading', { name: en.paidTitle }).waitFor();
+      const lines = page.getByRole('status').filter({ hasText: en.lateText });
+      await lines.getByText(/ETH$/).waitFor({ timeout: 60_000 });
+      await assertAccessible(page, 'paid twice');
+      await page.getByRole('button', { name: en.newPayment }).click();
+      await page.getByRole('listitem').filter({ hasText: '$4.00' }).getByText(/ETH$/).waitFor();
+    });
+
     it('goes on with an order after a loss of power before the answer, as one payment', ONLY_LONG, async () => {
       const { page } = till;
       const created: string[] = [];
