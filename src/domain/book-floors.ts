@@ -1,9 +1,9 @@
 import { ACCOUNTS, addUp, type Entry, type EntryKind, INTERMEDIATE } from './books.ts';
 
 /**
- * The floor of the books: accounts of the books whose money is on our accounts must not fall below zero. An entry that spends
- * more than the balance is refused. An entry that records a fact of the chain is never refused: its excess is booked as
- * missing.
+ * The floor of the books: a balance in the books that stands for money on our accounts of the chain must not fall below zero. An
+ * entry that spends more than the balance is refused. An entry that records a fact of the chain is never refused: what it takes
+ * beyond the balance is booked on an account `missing/`.
  */
 
 /**

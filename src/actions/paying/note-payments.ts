@@ -47,7 +47,10 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
   await writeMoves(tx, moves);
 }
 
-/** Records transfers that reached merchants after their payments had succeeded. A payment is settled once. */
+/**
+ * Records that the money of succeeded payments, which was held until now, has reached their merchants. A second record for the
+ * same payment has no effect.
+ */
 export async function settlePayments(
   tx: Tx,
   settlements: readonly PaymentSettlement[],

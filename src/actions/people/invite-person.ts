@@ -157,10 +157,12 @@ async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promi
 
 const DAY_MS = 86_400_000;
 /**
- * Mails with links within a day: by quota, and of one partner to one inbox. Without the limits an owner could invite and remove people
- * again and again, and so send mails without end to addresses of strangers. Nobody can use up the mails of another partner or merchant.
+ * The most mails with a sign-in link that go out within a day. Without a limit an owner could invite and remove people again and
+ * again, and so send mails without end to addresses of strangers. Neither a partner nor a single merchant can use up the mails of
+ * another.
  */
 const LINK_MAILS: Quota = { ofPartner: 200, ofMerchant: 100, ofMerchants: 400 };
+/** The most of these mails that one partner sends to one inbox. */
 const LINK_MAILS_PER_INBOX = 10;
 
 async function isDayUsedUp(tx: Tx, { partnerId, merchantId, email }: Person, now: Date): Promise<boolean> {

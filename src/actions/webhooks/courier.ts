@@ -71,7 +71,7 @@ const CLAIM_MS = 30_000;
 /** The longest wait of a claim for a place, so that a change or deletion of the endpoint takes effect within seconds. */
 const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
-/** The number of turns of the event loop in which results are gathered. */
+/** Results of attempts wait for so many turns of the event loop, so that one statement stores more of them. */
 const GATHERED_TURNS = 8;
 /** The maximum number of endpoints whose pace is remembered. Other endpoints begin with the initial pace. */
 const MAX_LANES = 20_000;

@@ -285,8 +285,9 @@ interface Taken {
 }
 
 /**
- * Pays the owed fees if the sweep did. The contract takes the whole balance, the owed fee included, and pays the fee account all
- * or nothing. So a sweep without a fee that leaves money has left the fee, unless that is more than a fee can be.
+ * The owed fees count as paid if the sweep paid them. The contract takes the whole balance of an address, and pays the fee account
+ * either everything that is due or nothing. If a sweep has paid no fee, the money that remained at the address is the fee that the
+ * token refused to pay. If more remained than a fee can be, it is other money.
  */
 function takeOwed(work: Work, way: Way, fact: Moved): Taken {
   const { amount, fee } = fact;

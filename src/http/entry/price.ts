@@ -21,7 +21,7 @@ interface AskedAssets {
 
 export interface AskedPrice extends AskedAssets {
   readonly value: bigint;
-  /** The field of the request that contains `unit` and `value`. */
+  /** The name of the request's field with the price, for the message of a refusal. */
   readonly field: string;
 }
 

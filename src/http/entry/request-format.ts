@@ -114,7 +114,7 @@ type PayloadDone = (error: null, body: RequestPayload) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True if the body is ignored, whatever its type. */
+    /** True if the route reads no body. Then a body of any content type is accepted and ignored. */
     ignoresBody?: true;
   }
 }

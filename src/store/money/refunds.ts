@@ -106,7 +106,7 @@ export async function postponeRefund(
   await tx`update refunds set waits_for = ${waitsFor}, look_at = ${checkAt} where id = ${id}`;
 }
 
-/** Marks the waiting refunds of a payment as due, because its money has changed. */
+/** The waiting refunds of a payment are checked again at once, because money of the payment has arrived, moved or gone. */
 export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update refunds set look_at = null

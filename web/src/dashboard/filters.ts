@@ -4,7 +4,7 @@ import { STATUSES } from './statuses.ts';
 /** The filters of the payments, as they are in the URL. */
 export interface Filters {
   readonly status?: string;
-  /** A reference, id, account or transaction. */
+  /** The searched text: a reference of the shop, a payment's id, a payer's account or a transaction hash. */
   readonly search?: string;
   readonly merchant?: string;
   readonly token?: string;

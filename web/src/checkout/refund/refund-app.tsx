@@ -137,7 +137,7 @@ function closedText({ status, waitingFor }: RefundView, words: RefundStrings): s
   return waitingFor === 'float' ? words.heldText : words.preparingText;
 }
 
-/** The wallets of this browser. Without a script, the page explains why it shows none. */
+/** The wallets in this browser, one of which can sign. If JavaScript is off, the page says that it is needed. */
 function Ready({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const words = page.refundStrings;
