@@ -30,6 +30,8 @@ export interface TestGatewayInput
   extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'guides' | 'sandbox' | 'rehearse' | 'examine'> {
   /** A database shared with another gateway of the test; its own one otherwise. */
   readonly databaseUrl?: string;
+  /** True if the test stops its database. Other gateways wait for a database that is slow because many tests use it. */
+  readonly losesDatabase?: boolean;
   readonly config?: Partial<Config>;
   readonly world?: Partial<World>;
   /** True if it goes by the time of the database, as in production. Other gateways go by the time of the test. */
@@ -41,6 +43,8 @@ export interface TestGatewayInput
   readonly masterSecret?: Uint8Array;
   readonly log?: Logger;
 }
+
+const PATIENT = { answerMs: 60_000, silentTicks: 240 };
 
 /** The real application on a real database, called without a socket. Every answer is checked against `openapi.json`. */
 export async function startTestGateway(input: TestGatewayInput = {}) {
@@ -61,6 +65,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
     baseClock: ownWorld.clock,
     machineClock: ownWorld.clock,
     tracing: ownWorld.tracing,
+    silence: input.losesDatabase ? undefined : PATIENT,
   });
   const { db, listDb, replica, clockOffMs } = database;
   const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;

@@ -2,7 +2,7 @@
 export interface Step {
   readonly step: string;
   readonly result: string;
-  /** False if the step did not do what it must. Undefined if it was not run. */
+  /** False if the step did not do what it must. Undefined if it was not run, or is not judged. */
   readonly isGood: boolean | undefined;
 }
 

@@ -63,7 +63,8 @@ export const prune: Drill = {
         {
           step: 'no transaction longer than 100 ms',
           result: `${Math.max(...pruned.value.map(({ longestMs }) => longestMs))} ms`,
-          isGood: pruned.value.every(({ longestMs }) => longestMs <= MOST_MS),
+          // The short form runs beside other tests, and its time says more of them than of pruning.
+          isGood: isShort ? undefined : pruned.value.every(({ longestMs }) => longestMs <= MOST_MS),
         },
         {
           step: 'lists of the past',

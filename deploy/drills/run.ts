@@ -5,7 +5,7 @@ import { DRILLS } from './drills.ts';
 const COLUMNS = [
   { title: 'step', cell: ({ step }: Step) => step },
   { title: 'result', cell: ({ result }: Step) => result },
-  { title: '', cell: ({ isGood }: Step) => (isGood === undefined ? 'not run' : isGood ? 'passed' : 'FAILED') },
+  { title: '', cell: ({ isGood }: Step) => (isGood === undefined ? 'not judged' : isGood ? 'passed' : 'FAILED') },
 ];
 
 if (import.meta.main) {

@@ -51,7 +51,11 @@ describe('a read replica', { skip: missingReplication() }, () => {
   });
 
   const open = (readDatabaseUrl: string, readMaxLagMs = 60_000) =>
-    startTestGateway({ databaseUrl: servers.primary.url, config: { readDatabaseUrl, readMaxLagMs } });
+    startTestGateway({
+      databaseUrl: servers.primary.url,
+      losesDatabase: true,
+      config: { readDatabaseUrl, readMaxLagMs },
+    });
 
   type Shop = Awaited<ReturnType<typeof openShop>>;
   async function openShop() {

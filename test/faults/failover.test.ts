@@ -17,7 +17,7 @@ for (const fault of ['is killed', 'hangs, and goes on later'] as const) {
     before(async () => {
       servers = await startReplicatedPostgres();
       await migrate({ log }, servers.url);
-      gateway = await startTestGateway({ databaseUrl: servers.url });
+      gateway = await startTestGateway({ databaseUrl: servers.url, losesDatabase: true });
     });
     after(async () => {
       await gateway?.stop();

@@ -30,7 +30,7 @@ describe('a database that hangs without closing its connections', () => {
     database = await createTestDatabase();
     proxy = await startTcpProxy(database.url);
     const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
-    gateway = await startTestGateway({ databaseUrl: proxy.url, log });
+    gateway = await startTestGateway({ databaseUrl: proxy.url, losesDatabase: true, log });
     ({ headers } = await createTestPartner(gateway));
     merchantId = (await createTestMerchant(gateway, headers)).id;
   });

@@ -2,7 +2,7 @@ import { createFollowedClock } from '../../runtime/followed-clock.ts';
 import type { Tracing } from '../../runtime/tracing.ts';
 import type { Clock, Log } from '../../runtime/world.ts';
 import { type Database, openDatabase, openListDatabase } from './database.ts';
-import { startHeartbeat } from './heartbeat.ts';
+import { type HeartbeatLimits, startHeartbeat } from './heartbeat.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { ASK_PRIMARY_WAL, primaryPlace } from './replica-place.ts';
 import { createWalHistory } from './wal-history.ts';
@@ -35,6 +35,8 @@ export interface NodeDatabaseInput {
   readonly baseClock: Clock;
   readonly machineClock: Clock;
   readonly tracing?: Tracing | undefined;
+  /** How long the primary may be silent. By default two seconds. */
+  readonly silence?: HeartbeatLimits | undefined;
 }
 
 const ASK_TIME = '(extract(epoch from clock_timestamp()) * 1000)::text as ms';
@@ -54,6 +56,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
     baseClock,
     machineClock,
     tracing,
+    silence,
   } = input;
   const clock = createFollowedClock(baseClock);
   const history = createWalHistory();
@@ -74,6 +77,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
       silent: 'the database does not answer: requests are refused until it does',
       back: 'the database answers again',
     },
+    ...(silence && { limits: silence }),
   });
   await heartbeat.started;
   const way = { url, directUrl, isPrepared, heartbeat, tracing };
