@@ -29,7 +29,7 @@ export interface Surplus extends BookedPlace {
   readonly surplus: bigint;
 }
 
-/** The place of the intermediate accounts. The present one names it. */
+/** The place that contains all intermediate accounts of a network, former ones included. The present account names it. */
 export async function intermediatePlace(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
@@ -53,8 +53,8 @@ export async function ownPlaces(
 }
 
 /**
- * Surpluses of native coin on these places. Skips an account if one of its sends became final meanwhile; the next call includes
- * it.
+ * Surpluses of native coin on these places. Leaves a place out if a send of its accounts became final while the balances were read;
+ * the next call includes it.
  */
 export async function coinSurpluses(
   db: Reader,
@@ -89,7 +89,7 @@ export async function coinSurpluses(
   return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
 }
 
-/** Gas of an account that is mined up to a block and not booked yet, with the transactions that may have spent it. */
+/** The gas that an account has spent up to a block and that is not booked yet, with the transactions that may have spent it. */
 export async function unbookedGas(
   db: Reader,
   reader: ChainReader,
@@ -122,8 +122,8 @@ export async function tokenSurplus(
 }
 
 /**
- * True if the books still have the balance that a surplus was computed from. Locks account and asset until the transaction ends, so
- * that two transactions cannot book the same surplus.
+ * True if the books still have the balance that a surplus was computed from. Locks account and asset until the database transaction
+ * ends, so that two database transactions cannot book the same surplus.
  */
 export async function isStillBooked(
   tx: Tx,

@@ -4,7 +4,7 @@ import { formatDecimal } from '../../domain/money.ts';
 import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
-/** Amounts are in whole tokens, with all decimals. */
+/** One row of the exported books. Amounts are in whole tokens, with all decimals. */
 export interface ExportRow {
   readonly at: string;
   readonly kind: string;
@@ -12,7 +12,7 @@ export interface ExportRow {
   readonly payment: string;
   readonly asset: string;
   readonly symbol: string;
-  /** The amount paid. Negative for an amount that was given or taken back. */
+  /** The amount that was paid. Negative for a refund, a return or a reversal. */
   readonly gross: string;
   readonly fee: string;
   readonly net: string;
@@ -49,7 +49,10 @@ interface Earned {
   readonly fee: bigint;
 }
 
-/** Money at a deposit address is nobody's earnings before its sweep. A return covered by the operator's float gives its fee back. */
+/**
+ * The revenue of an entry. Money at a deposit address counts only after its sweep. A return covered by the operator's float gives its
+ * fee back.
+ */
 function earnedBy(lines: readonly Line[]): Earned {
   const units = (...accounts: readonly string[]) =>
     lines.reduce((sum, line) => (accounts.includes(line.account) ? sum + line.units : sum), 0n);
@@ -91,7 +94,10 @@ const COLUMNS = [
 
 export const CSV_HEAD = COLUMNS.join(',');
 
-/** All fields are ids, times, numbers and words of the gateway, so there is nothing to quote. Texts of strangers need `csvText`. */
+/**
+ * One line of the CSV export. All fields are ids, times, numbers and words of the gateway, so nothing needs quotes. Texts of
+ * strangers would need `csvText`.
+ */
 export function csvLine(row: ExportRow): string {
   return COLUMNS.map((column) => row[column]).join(',');
 }

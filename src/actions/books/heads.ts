@@ -18,8 +18,8 @@ const PAGE = 1_000;
 /** The smallest `bigint`: an entry inserted by an attacker may have a negative id. */
 const BEFORE_ALL = '-9223372036854775808';
 /**
- * An entry of the audit log gets its id before its transaction commits, so an entry may appear below a later one for the length of
- * a transaction. A head therefore omits the newest entries.
+ * A head omits entries of the audit log that are younger than this. An entry gets its id before its database transaction commits, so
+ * an entry with a lower id may still appear while that transaction is open.
  */
 const SETTLED_AFTER_MS = 2 * 60_000;
 

@@ -13,7 +13,7 @@ import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Writes entries in the transaction of the change that they record. */
+/** Writes book entries in the same database transaction as the change that they record. */
 export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   if (entries.length === 0) return;
   const taken = takenBy(entries);
@@ -40,8 +40,8 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
 }
 
 /**
- * Raises an alert if spent money is missing, because an operator has to replace it. The solvency check freezes the asset, and
- * clears the alert.
+ * Raises an alert if money was spent whose arrival is no longer on the chain, because an operator has to replace it. The solvency
+ * check freezes the asset, and clears the alert.
  */
 async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
@@ -73,7 +73,7 @@ export async function acceptItems(
   await recordEntries(tx, entries, at);
 }
 
-/** Ends items of payments, and books the consequences. A paid item and its entries stay unchanged. */
+/** Ends items of payments, and books the consequences. An item that is already paid keeps its entries unchanged. */
 export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   const before = await lockBookItems(
     tx,
@@ -92,13 +92,13 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   const wasInFlight = item.state === 'due' || item.state === 'sent';
   if (item.state === 'paid' || item.isDeposit) return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
-  // An offered item was never in flight, and an unpaid item no longer is.
+  // Only a due or a sent item was in flight. An offered item was not yet, and an unpaid item no longer is.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 
 /**
- * Reverses the entries of paid items whose block left the chain, and deletes their lots and late money. If a part of a lot was spent, the payment
- * has a debt, which its position shows.
+ * Reverses the entries of paid items whose block left the chain, and deletes their lots and late money. If a part of a lot was spent,
+ * the payment has a debt, which appears when its lots are computed again.
  */
 export async function reopenItems(
   tx: Tx,
@@ -114,7 +114,7 @@ export async function reopenItems(
   const entries = paid.map((item) =>
     revertedEntry(item, { isInFlight: item.hasSignature, isUnexpected: item.isUnexpected }),
   );
-  // Every transaction takes unexpected money before balances.
+  // Every database transaction locks unexpected money before balances, to avoid deadlocks.
   await deleteLostLateMoney(tx, items);
   await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));

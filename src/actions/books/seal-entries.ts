@@ -7,8 +7,9 @@ import { commandOfLeader } from '../lease.ts';
 const MAX_ENTRIES = 500;
 
 /**
- * Orders the new entries of a network and chains them by their hashes. Returns true if there are more. Only the holder of the
- * network's lease can commit, so there is one order. Entries of a transaction that commits late come later in the order.
+ * Gives the new book entries of a network their order, and chains them by their hashes. Returns true if there are more. Only the
+ * holder of the network's lease can commit, so there is only one order. An entry whose database transaction commits late gets a later
+ * number.
  */
 export async function sealOnce(deps: CommandDeps, network: string, lease: Lease): Promise<boolean> {
   const unsealed = await findUnsealed(deps.db.sql, network, 1);

@@ -21,7 +21,7 @@ export interface BooksReport {
 }
 
 const PAGE = 1_000;
-/** Bounds the report: a hundred differences are as useful as thousands. */
+/** The maximum number of problems in a report. A hundred differences are as useful as thousands. */
 const MAX_PROBLEMS = 100;
 
 /** Recomputes every hash, every balance and every checkpoint of movements. Names every changed entry. */
@@ -41,7 +41,7 @@ async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> 
   } else if (head !== undefined && chain.hash !== head.hash) {
     problems.push(`The last entry, ${head.sequence}, does not have the hash that was noted for it.`);
   }
-  // Each comparison is one statement, and therefore one snapshot.
+  // Each of these comparisons is one SQL statement, and therefore sees one snapshot.
   const [balances, inFlight, unsealed, checkpoints] = await Promise.all([
     findWrongBalances(db, network),
     findWrongInFlight(db, network),

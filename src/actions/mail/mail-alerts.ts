@@ -12,7 +12,7 @@ export interface AlertMails {
   readonly publicUrl: string;
 }
 
-/** Mails about alerts to one address per hour. Further alerts wait for the next hour, and none is lost. */
+/** The maximum number of mails about alerts to one address within an hour. Further alerts wait for the next hour, and none is lost. */
 export const ALERT_MAILS_PER_HOUR = 20;
 const KINDS = ['alert_raised', 'alert_cleared'] as const;
 const HOUR_MS = 3_600_000;
@@ -25,7 +25,7 @@ export async function mailAlerts(deps: CommandDeps, { recipients, publicUrl }: A
   const [first] = recipients;
   if (first === undefined) return false;
   await command(deps, async (tx, now) => {
-    // Two nodes must share the limit of the hour.
+    // The lock lets all nodes share the limit of the hour.
     await lockName(tx, 'mails about alerts');
     const since = new Date(now.getTime() - HOUR_MS);
     const room = ALERT_MAILS_PER_HOUR - (await countMailsTo(tx, { recipient: first, kinds: KINDS, since }));

@@ -13,18 +13,19 @@ export interface QueuedMail {
   /** Identifies the reason for the mail, so that each reason makes only one mail. */
   readonly key: string;
   readonly content: MailContent;
-  /** For receipts. */
+  /** The merchant of a receipt. Undefined for all other mails. */
   readonly merchantId?: string;
   readonly now: Date;
 }
 
-/** Stores a mail. A node with the role `jobs` sends it after the commit. Returns true if it is new. */
+/** Stores a mail. A node with the role `jobs` sends it after the commit. Returns true if no mail with this key was stored before. */
 export function queueMail(tx: Tx, deps: { readonly world: World }, mail: QueuedMail): Promise<boolean> {
   return insertMail(tx, { ...rowOf(deps, mail), wrappedLink: null });
 }
 
 /**
- * `queueMail` with a one-time link. The link is a secret: it is stored encrypted, and erased when the mail was sent or given up.
+ * Stores a mail with a one-time link, like `queueMail`. The link is a secret: it is stored encrypted, and erased when the mail was
+ * sent or given up.
  */
 export function queueLink(
   tx: Tx,
@@ -35,7 +36,10 @@ export function queueLink(
   return insertMail(tx, { ...row, wrappedLink: deps.secrets.wrap(purposeOf(row), Buffer.from(link)) });
 }
 
-/** Binds a link to one mail and one recipient: it cannot be decrypted after somebody changes the recipient in the row. */
+/**
+ * The purpose of a link's encryption. It binds the link to one mail and one recipient: the link cannot be decrypted after somebody
+ * changes the recipient in the row.
+ */
 export function purposeOf({ id, recipient }: { readonly id: string; readonly recipient: string }): string {
   return `mail link ${id} ${recipient}`;
 }

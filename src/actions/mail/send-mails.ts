@@ -16,9 +16,9 @@ export interface SendDeps extends CommandDeps {
   readonly mailer: Mailer;
 }
 
-/** Concurrent mails of this node. */
+/** The maximum number of mails that this node sends at the same time. */
 const AT_ONCE = 4;
-/** Longer than an attempt including the storage of its result. */
+/** The duration of a claim. It is longer than an attempt including the storage of its result. */
 const CLAIM_MS = ATTEMPT_MS + 20_000;
 
 /** Claims due mails and attempts each once. Returns true if there may be more. */
@@ -43,7 +43,7 @@ async function sendOne(
   await storeWhileClaimed(deps.world, untilMs, () => commandOfOne(deps, (now) => storeMailResult(result, now)));
 }
 
-/** Our own errors are outcomes as well: one bad row must not stop the others. */
+/** Attempts one mail. An error of the gateway is an outcome, too, because one bad row must not stop the other mails. */
 async function attempt(deps: SendDeps, mail: ClaimedMail, signal: AbortSignal): Promise<MailOutcome> {
   const { id, recipient, content, language, wrappedLink } = mail;
   try {

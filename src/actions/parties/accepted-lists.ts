@@ -5,7 +5,7 @@ import { groupMerchantLists, type Owner } from '../../store/parties/merchants.ts
 import { shareAccepted } from '../../store/parties/partners.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** The assets that all lists accept. Throws if there are none. The names of the members are in the message. */
+/** The assets that all lists accept. Throws if there are none. The message names each list by its key in `lists`. */
 export function commonAssets(lists: Readonly<Record<string, AcceptedAssets>>): AcceptedAssets {
   const common = acceptedByAll(Object.values(lists));
   if (common?.length !== 0) return common;
@@ -13,8 +13,9 @@ export function commonAssets(lists: Readonly<Record<string, AcceptedAssets>>): A
 }
 
 /**
- * Refuses a merchant's list that has nothing in common with the partner's list. A change of the partner's list locks the partner,
- * too, and then reads the merchants without locking them. So of two concurrent changes the later one sees the earlier one.
+ * Refuses a merchant's list that has nothing in common with the partner's list, and locks the partner. A change of the partner's list
+ * locks the partner, too, and then reads the merchants without locking them. So of two concurrent changes the later one sees the
+ * earlier one.
  */
 export async function refuseOutsidePartner(tx: Tx, owner: Owner, merchant: AcceptedAssets): Promise<void> {
   commonAssets({ partner: await shareAccepted(tx, owner), merchant });
@@ -22,7 +23,7 @@ export async function refuseOutsidePartner(tx: Tx, owner: Owner, merchant: Accep
 
 const NAMED = 3;
 
-/** Refuses a partner's list with which a merchant of a locked partner would have nothing left to be paid with. */
+/** Refuses a partner's list that has nothing in common with the list of one of its merchants. The caller has locked the partner. */
 export async function refuseEmptiedMerchants(
   tx: Tx,
   partnerId: string,

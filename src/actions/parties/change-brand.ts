@@ -9,7 +9,7 @@ export interface ChangeBrandInput {
   readonly owner: Owner;
   readonly actor: string;
   readonly merchantId: string;
-  /** Missing members stay unchanged. */
+  /** A missing field stays unchanged. */
   readonly changes: {
     /** Null removes the uploaded logo. */
     readonly logo?: Picture | null;

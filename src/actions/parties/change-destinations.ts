@@ -26,7 +26,7 @@ interface SettlementInput {
 
 export interface RegisterSettlementsInput extends SettlementInput {
   readonly settlements: readonly { readonly asset: Asset; readonly destination: Account }[];
-  /** The wait of a destination that replaces a removed one. */
+  /** The cooling-off period of a destination that replaces a removed one. */
   readonly coolingOffMs: number;
 }
 
@@ -97,7 +97,10 @@ export function changeDestination(
   });
 }
 
-/** A change that cools off is pending. A change back to the destination in force withdraws the pending one, like a veto. */
+/**
+ * The kind of a change. A change that cools off is pending. A change back to the destination in force withdraws the pending one, like
+ * a veto.
+ */
 function kindOfChange(before: CryptoSettlement, after: CryptoSettlement): 'pending' | 'vetoed' | 'changed' {
   if (after.pendingDestination !== null) return 'pending';
   return before.pendingDestination !== null && after.destination === before.destination ? 'vetoed' : 'changed';
@@ -116,7 +119,7 @@ export function removeSettlement(
   });
 }
 
-/** Locks the merchant. The destinations of a suspended or frozen merchant cannot be changed. */
+/** Locks the merchant. Throws if it is suspended or frozen, because its destinations cannot be changed then. */
 async function lockUnstoppedMerchant(
   tx: Tx,
   deps: RowKeyDeps,

@@ -19,11 +19,11 @@ import { refuseOutsidePartner } from './accepted-lists.ts';
 import { logMerchant } from './log-merchant.ts';
 
 export interface ChangeMerchantInput {
-  /** Null for operators, who may change the merchants of every partner. */
+  /** The partner and the mode. Null for operators, who may change the merchants of every partner. */
   readonly owner: Owner | null;
   readonly actor: string;
   readonly merchantId: string;
-  /** Missing members stay unchanged. */
+  /** A missing field stays unchanged. */
   readonly changes: {
     readonly name?: string;
     readonly email?: string;
@@ -74,7 +74,10 @@ function factsOf({ name, email, iconUrl, status, acceptedAssets }: Merchant): Me
   return { name, email, iconUrl, status, acceptedAssets };
 }
 
-/** Two people may edit at the same time. The later one gets the present values. */
+/**
+ * Throws if a value differs from the one that the caller has seen, because two people may edit at the same time. The error contains
+ * the present values.
+ */
 export function refuseUnseen(current: object, seen: object): void {
   const now = new Map(Object.entries(current));
   const isChanged = Object.entries(seen).some(([field, value]) => !isDeepStrictEqual(now.get(field), value));
@@ -89,8 +92,8 @@ async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: M
 }
 
 /**
- * Hides the merchant and stops its payments. Repeated deletion changes nothing. A merchant with money that is held, under way or
- * unexpected cannot be deleted, because nobody could then say where the money goes.
+ * Deletes a merchant: hides it and stops its payments. A repeated deletion changes nothing. A merchant with money that is held, under
+ * way or unexpected cannot be deleted, because nobody could then say where the money goes.
  */
 export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes' | 'seen'>): Promise<void> {
   return command(deps, async (tx, now) => {
@@ -143,7 +146,10 @@ function refuseStranding(money: MerchantMoney): void {
   throw new ApiError('invalid_state', message);
 }
 
-/** Locks the merchant until the transaction ends, so that nothing is added to a merchant that is being deleted. */
+/**
+ * Locks a merchant, and throws if it is deleted. The lock lasts until the database transaction ends, so that nothing is added to a
+ * merchant that is being deleted.
+ */
 export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<LockedMerchant> {
   const merchant = await lockOwnMerchant(tx, owner, id);
   if (merchant.deletedAt !== null) throw merchantNotFound(id);

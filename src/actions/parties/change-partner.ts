@@ -7,10 +7,10 @@ import { refuseEmptiedMerchants } from './accepted-lists.ts';
 export interface ChangePartnerInput {
   readonly actor: string;
   readonly partnerId: string;
-  /** Missing members stay unchanged. */
+  /** A missing field stays unchanged. */
   readonly changes: Partial<Pick<Partner, 'name' | 'pinnedVersion' | 'frameOrigins'>> & {
     readonly isDisabled?: boolean;
-    /** The lists of the modes that are not named stay unchanged. */
+    /** The lists by mode. The list of a missing mode stays unchanged. */
     readonly accepted?: Partial<Partner['accepted']>;
   };
 }

@@ -22,8 +22,8 @@ const MAX_APPLIED = 100;
 const ACTOR = 'cooling-off';
 
 /**
- * The job that applies changes of destinations that have cooled off. A run returns true if there are more. Each run goes on where the
- * last one stopped.
+ * Creates the job that applies changes of destinations whose cooling-off period is over. A run returns true if there are more. Each
+ * run continues where the last one stopped.
  */
 export function createCoolOff(deps: CommandDeps & RowKeyDeps): () => Promise<boolean> {
   let after: CooledTurn | undefined;
@@ -34,7 +34,10 @@ export function createCoolOff(deps: CommandDeps & RowKeyDeps): () => Promise<boo
   };
 }
 
-/** After a restore this waits for the rebuild, so that people have time to repeat vetoes that the database has forgotten. */
+/**
+ * Applies one page of changes whose cooling-off period is over. After a restore from a backup none is applied until the rebuild, so
+ * that people have time to repeat vetoes that are missing in the backup.
+ */
 function applyCooledOff(deps: CommandDeps & RowKeyDeps, after: CooledTurn | undefined) {
   return command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
@@ -61,7 +64,7 @@ export interface OverruleInput {
   readonly actor: string;
 }
 
-/** Rejects a change that cools off. The destination in force stays. */
+/** Rejects a change of a destination during its cooling-off period. The destination in force stays. */
 export function vetoDestination(
   deps: CommandDeps & RowKeyDeps,
   { settlementId, reason, actor }: OverruleInput,
@@ -84,9 +87,9 @@ export function vetoDestination(
 }
 
 /**
- * Removes a destination that an attacker has put in force. After a removal by the merchant, the removed destination would stay in
- * force while the next one cools off. After this removal the next destination counts as the first of the asset, so the attacker's
- * account gets nothing more. Payouts that are not signed yet are held again.
+ * Removes a destination that an attacker has put in force. A destination that the merchant removes stays in force while the next one
+ * cools off. After this removal, however, the next destination counts as the first of the asset, so the attacker's account gets
+ * nothing more. Payouts that are not signed yet are held again.
  */
 export function expelDestination(
   deps: CommandDeps & RowKeyDeps,

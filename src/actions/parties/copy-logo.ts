@@ -8,11 +8,11 @@ export interface CopyLogosDeps extends CommandDeps {
   readonly fetchImage: FetchImage;
 }
 
-/** Each download takes at most five seconds and two megabytes. */
+/** The number of logos that one round copies. Each download takes at most five seconds and two megabytes. */
 const AT_ONCE = 4;
-/** Longer than an attempt can take. */
+/** The time for which a round leases its logos. It is longer than an attempt can take. */
 const LEASE_MS = 60_000;
-/** Waits before the second and the third attempt. After that the merchant has to set the URL again. */
+/** The waits before the second and the third attempt. If the third one fails, the merchant has to set the URL again. */
 const RETRY_AFTER_MS = [60_000, 15 * 60_000];
 
 /** Copies a few due logos. Returns true if there may be more. */

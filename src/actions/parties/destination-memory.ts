@@ -11,8 +11,8 @@ import { eachPage, type Pages } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * The memory of destinations. A new destination cools off if there ever was another one, however that one disappeared. Rows without
- * a valid MAC, which somebody else has added, are ignored.
+ * The history of settlement destinations. A new destination cools off if the merchant ever had another one for the asset, however
+ * that one disappeared. Rows without a valid MAC, which somebody else has added, are ignored.
  */
 
 const TABLE = 'destination_history';
@@ -33,7 +33,7 @@ export async function lastDestinations(
   );
 }
 
-/** Appends changes, and returns the number of each. The caller has locked the merchants or the rows. */
+/** Appends changes to the history, and returns the number of each new row. The caller has locked the merchants or the rows. */
 export async function rememberChanges(
   tx: Tx,
   deps: RowKeyDeps,

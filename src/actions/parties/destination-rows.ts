@@ -24,7 +24,7 @@ import { rememberChanges, renewHistory } from './destination-memory.ts';
 
 const TABLE = 'crypto_settlements';
 
-/** Inserts the new rows and returns their ids. If a row exists already, the caller rolls the transaction back. */
+/** Inserts the new rows and returns their ids. If a row exists already, the caller rolls the database transaction back. */
 export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
   const [first] = rows;
   if (first === undefined) return [];
@@ -36,7 +36,7 @@ export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly N
   );
 }
 
-/** Writes the terms of a destination that this transaction has locked. */
+/** Writes the terms of a destination that the database transaction has locked. */
 export async function writeDestination(tx: Tx, deps: RowKeyDeps, changed: CryptoSettlement, at: Date): Promise<void> {
   const assetKey = await findAssetKey(tx, changed.id);
   const [number = null] = await rememberChanges(tx, deps, [{ ...changed, assetKey }], at);
@@ -44,8 +44,8 @@ export async function writeDestination(tx: Tx, deps: RowKeyDeps, changed: Crypto
 }
 
 /**
- * Deletes a destination that this transaction has locked. The next destination of the asset takes effect after the cooling-off
- * period.
+ * Deletes a destination that the database transaction has locked. The next destination of the asset takes effect after the
+ * cooling-off period.
  */
 export async function removeDestination(tx: Tx, deps: RowKeyDeps, removed: CryptoSettlement, at: Date): Promise<void> {
   await rememberChanges(tx, deps, [{ ...removed, assetKey: await findAssetKey(tx, removed.id) }], at);
@@ -126,7 +126,7 @@ function macOf({ rowKeys }: RowKeyDeps, row: Numbered): string {
   return macOfRow(rowKeys, TABLE, fieldsOf(row));
 }
 
-/** Rows of an older version have no number. */
+/** The fields that the MAC covers. Rows of an older version have no number. */
 function fieldsOf(row: Numbered): MacFields {
   const { id, merchantId, asset, destination, pendingDestination, effectiveAt, heldFrom, number } = row;
   const times = { effectiveAt: effectiveAt?.toISOString() ?? null, heldFrom: heldFrom.toISOString() };

@@ -38,8 +38,8 @@ export function freezeName({ scope, subject }: FreezeTarget): string {
 }
 
 /**
- * Keeps the freezes unchanged until the transaction ends, and checks that nobody but the gateway has lifted one. Must be the first
- * call of a transaction that accepts or sends money.
+ * Keeps the freezes unchanged until the database transaction ends, and checks that nobody but the gateway has lifted one. Must be the
+ * first call of a database transaction that accepts or sends money.
  */
 export async function shareFreezes(tx: Tx, deps: RowKeyDeps): Promise<void> {
   await shareFreezeTable(tx);
@@ -50,7 +50,7 @@ export async function shareFreezes(tx: Tx, deps: RowKeyDeps): Promise<void> {
 
 export async function compareFreezes(db: Reader, deps: RowKeyDeps): Promise<FreezeDifferences> {
   const { head: newest, names } = await readFreezeState(db);
-  // No node of this version has started yet.
+  // There is no head until a node of this version has started.
   if (newest === null) return { lost: [], added: [] };
   const head = isOwnHead(deps, newest) ? newest : await findOwnHead(db, deps);
   if (head === undefined) return { lost: ['every freeze: no head has a right MAC'], added: [] };
@@ -60,7 +60,7 @@ export async function compareFreezes(db: Reader, deps: RowKeyDeps): Promise<Free
   };
 }
 
-/** Adds a freeze to the head. Returns false if it is there already. The caller has locked the freezes. */
+/** Adds a freeze to the head. Returns false if the head contains it already. The caller has locked the freezes. */
 export async function addToHead(tx: Tx, deps: RowKeyDeps, name: string): Promise<boolean> {
   const ordered = await orderedFreezes(tx, deps);
   if (ordered.includes(name)) return false;
@@ -68,7 +68,7 @@ export async function addToHead(tx: Tx, deps: RowKeyDeps, name: string): Promise
   return true;
 }
 
-/** Removes a freeze from the head. Returns false if it is not there. The caller has locked the freezes. */
+/** Removes a freeze from the head. Returns false if the head does not contain it. The caller has locked the freezes. */
 export async function removeFromHead(tx: Tx, deps: RowKeyDeps, name: string): Promise<boolean> {
   const ordered = await orderedFreezes(tx, deps);
   if (!ordered.includes(name)) return false;
@@ -80,7 +80,7 @@ export async function removeFromHead(tx: Tx, deps: RowKeyDeps, name: string): Pr
   return true;
 }
 
-/** Writes the first head, from the freezes of an older version. */
+/** Writes the first head, from the freezes that an older version has stored. */
 export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, 'freezes', async (tx) => {
     await lockFreezes(tx);
@@ -91,8 +91,8 @@ export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
 }
 
 /**
- * Writes a head under the newest key, and returns the number of its freezes. With `isLost` the table is trusted as it is. The
- * caller limits the wait for transactions that move money, because others queue behind this lock.
+ * Writes a head under the newest key, and returns the number of its freezes. With `isLost` the older keys are lost, so the table is
+ * trusted as it is. The caller limits the wait for database transactions that move money, because others queue behind this lock.
  */
 export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { isLost: boolean }): Promise<number> {
   await lockFreezeTable(tx);
@@ -101,7 +101,7 @@ export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { is
   return names.length;
 }
 
-/** A job that compares the freezes with their head, and raises an alert while they differ. */
+/** Creates the job that compares the freezes with their head, and raises an alert while they differ. */
 export function createFreezeCheck(deps: CommandDeps & RowKeyDeps & { readonly log: Log }): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'freezes_changed');
   return async () => {

@@ -19,8 +19,8 @@ export interface FreezeInput extends FreezeTarget {
 }
 
 /**
- * Stops money. Waits for running transactions that accept or send money. After the return no node accepts or sends anything that
- * the freeze stops. A repeated freeze keeps the first reason.
+ * Stops payments or outgoing transfers. Waits for running database transactions that accept or send money. After the return no node
+ * accepts or sends anything that the freeze stops. A repeated freeze keeps the first reason.
  */
 export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
   return command(deps, async (tx, now) => {
@@ -72,7 +72,7 @@ export async function liftFreeze(tx: Tx, deps: RowKeyDeps, input: FreezeInput, a
   return lifted;
 }
 
-/** A freeze of an unknown subject, such as a misspelt id, would stop nothing. */
+/** Throws if the subject is unknown, because a freeze of a misspelt id would stop nothing. */
 async function refuseUnknown(tx: Tx, registry: Registry, { scope, subject }: FreezeTarget): Promise<void> {
   if (scope === 'merchant' && (await findMerchantOfAnyPartner(tx, subject)) === undefined)
     throw merchantNotFound(subject);

@@ -32,7 +32,7 @@ export interface IssueKeyInput {
   readonly quota?: Quota;
 }
 
-/** A new key. Its secret is known only now. */
+/** A new key. Its secret is known only now, because the database stores only a hash. */
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly secret: string;
@@ -55,12 +55,12 @@ export interface RotateKeyInput {
   readonly actor: string;
   readonly keyId: string;
   readonly overlapMs: number;
-  /** The expiry of the successor, which does not inherit that of its predecessor. */
+  /** The expiry of the new key, which does not inherit that of the old one. */
   readonly expiresAt: Date | null;
   readonly check?: KeyCheck;
 }
 
-/** Throws if the caller may not do this to the key. */
+/** Throws if the caller may not rotate or revoke the key. */
 export type KeyCheck = (key: ApiKey) => void;
 
 /** A successor, and the replaced key with its new expiry. */
@@ -69,8 +69,8 @@ export interface RotatedKey extends IssuedKey {
 }
 
 /**
- * Issues a successor with the same rights. The old key works until the overlap is over. A rotation replaces the old key, so no
- * limit applies: the owner of a stolen key must always be able to replace it.
+ * Replaces a key by a successor with the same rights. The old key works until the overlap is over. No limit on the number of keys
+ * applies, because the owner of a stolen key must always be able to replace it.
  */
 export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<RotatedKey> {
   return command(deps, async (tx, now) => {
@@ -83,7 +83,7 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
     if (old.merchantIds !== null && (await listOwnMerchants(tx, old, old.merchantIds)).length === 0) {
       throw new ApiError('invalid_state', `The merchants of key ${old.id} are deleted: revoke it.`);
     }
-    // A successor would legitimize rights that the gateway did not grant.
+    // The successor would get a valid MAC, which would confirm rights that the gateway did not grant.
     if (!isOwnKey(deps, old)) {
       throw new ApiError('invalid_state', `Key ${old.id} was not issued by the gateway, or was changed: revoke it.`);
     }
@@ -103,7 +103,7 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
   });
 }
 
-/** Every node refuses the key within five seconds. Returns the hash of the key. */
+/** Revokes a key. Every node refuses it within five seconds. Returns the hash of the key. */
 export function revokeKey(
   deps: CommandDeps,
   input: { readonly actor: string; readonly keyId: string; readonly check?: KeyCheck },
@@ -123,7 +123,7 @@ export function revokeKey(
 interface NewKey {
   readonly actor: string;
   readonly action: string;
-  /** The replaced key. */
+  /** The replaced key. Null if the new key replaces none. */
   readonly before: Pick<ApiKey, 'id' | 'expiresAt'> | null;
   readonly settings: Omit<IssueKeyInput, 'actor'> & { readonly rotatedFrom: string | null };
 }
@@ -149,12 +149,12 @@ async function insertKey(
 }
 
 async function listActive(tx: Tx, now: Date, { partnerId, mode }: Owner): Promise<ApiKey[]> {
-  // Two concurrent requests could exceed the limit together, so they run one after the other.
+  // The lock prevents that concurrent requests exceed a limit together.
   await lockName(tx, `api keys ${partnerId}/${mode}`);
   return (await listApiKeys(tx, { partnerId, mode })).filter((key) => keyStatusAt(now, key) === 'active');
 }
 
-/** A key with an active successor does not count: the successor counts instead. */
+/** Throws if another key would exceed the quota. A key with an active successor does not count: the successor counts instead. */
 async function refuseBeyond(
   tx: Tx,
   now: Date,
@@ -171,10 +171,10 @@ async function refuseBeyond(
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 
-/** The maximum number of older keys of one line that work beside the newest one. */
+/** The maximum number of older keys that work beside the newest one, counted along a chain of rotations. */
 const MAX_PREDECESSORS = 5;
 
-/** A key has at most one active successor and few active predecessors. This bounds rotations, to which no other limit applies. */
+/** Throws if the key has an active successor, or too many active predecessors. This bounds rotations, to which no other limit applies. */
 async function refuseLongLine(tx: Tx, now: Date, old: ApiKey, overlapMs: number): Promise<void> {
   const active = new Map((await listActive(tx, now, old)).map((key) => [key.id, key]));
   const successor = [...active.values()].find(({ rotatedFrom }) => rotatedFrom === old.id);

@@ -12,7 +12,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
 import { logDestinations } from './log-destinations.ts';
 
-/** The operator maintains fiat destinations; partners only read them. */
+/** Adds a fiat destination. The operator maintains fiat destinations; partners only read them. */
 export function addFiatSettlement(
   deps: CommandDeps,
   input: { actor: string; merchantId: string; bankType: string; status: FiatSettlement['status'] },

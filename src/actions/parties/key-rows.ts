@@ -51,7 +51,10 @@ function macOf({ rowKeys }: RowKeyDeps, key: KeyRights): string {
   return macOfRow(rowKeys, TABLE, fieldsOf(key));
 }
 
-/** Everything that decides about the rights of the key. A later change of its expiry is a separate row, outside the MAC. */
+/**
+ * The fields that the MAC covers: everything that decides about the rights of the key. A later change of its expiry is a separate
+ * row, outside the MAC.
+ */
 function fieldsOf({ id, hash, partnerId, mode, scopes, merchantIds, addresses, issuedUntil }: KeyRights): MacFields {
   const list = (of: readonly string[] | null) => of && JSON.stringify(of);
   const lists = { scopes: list(scopes), merchantIds: list(merchantIds), addresses: list(addresses) };

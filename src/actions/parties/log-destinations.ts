@@ -2,7 +2,7 @@ import { appendEvents } from '../../store/events/events.ts';
 import type { CryptoSettlement, FiatSettlement } from '../../store/parties/destinations.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Appends an event to destinations that this transaction has locked or added. Its type is `changed` by default. */
+/** Appends an event to destinations that the database transaction has locked or added. Its type is `changed` by default. */
 export function logDestinations(
   tx: Tx,
   destinations: readonly (CryptoSettlement | FiatSettlement)[],

@@ -2,7 +2,7 @@ import { appendEvents } from '../../store/events/events.ts';
 import type { Merchant } from '../../store/parties/merchants.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Appends an event to a merchant that this transaction has created or locked. */
+/** Appends an event to a merchant that the database transaction has created or locked. */
 export function logMerchant(
   tx: Tx,
   merchant: Merchant,

@@ -9,10 +9,10 @@ import { partnerNotFound } from './change-partner.ts';
 
 export interface SetFeesInput {
   readonly actor: string;
-  /** The payments that are charged: all payments of a partner, or of one merchant. */
+  /** The payee whose payments are charged: a partner with all its merchants, or one merchant. */
   readonly payee: { readonly partnerId: string } | { readonly merchantId: string };
   readonly terms: FeeTerms;
-  /** Undefined means at once. */
+  /** The time from which the fees apply. Undefined means at once. */
   readonly startsAt: Date | undefined;
 }
 

@@ -28,14 +28,14 @@ interface PersonChanges {
   readonly refundLimits?: readonly RefundLimit[] | null;
 }
 
-/** `version` is the version that the change is based on, if the caller knows it. */
+/** Changes a person. `version` is the version that the change is based on, if the caller knows it. */
 export function changePerson(
   deps: CommandDeps & RowKeyDeps,
   input: PersonRequest & { readonly changes: PersonChanges; readonly version: number | undefined },
 ): Promise<Person> {
   return command(deps, async (tx, now) => {
     const person = await lockSeen(tx, input);
-    // A change would legitimize rights that the gateway did not grant.
+    // A changed row would get a new MAC, which would confirm rights that the gateway did not grant.
     if (!isOwnPerson(deps, person)) {
       throw new ApiError('invalid_state', 'The row of this person was changed by somebody else. Remove the person.');
     }
@@ -58,7 +58,7 @@ export function changePerson(
   });
 }
 
-/** Every node refuses the person's sessions within five seconds. */
+/** Removes a person. Every node refuses the person's sessions within five seconds. */
 export function removePerson(
   deps: CommandDeps,
   input: PersonRequest & { readonly mayRemoveLastOwner: boolean },
@@ -92,7 +92,7 @@ async function lockSeen(tx: Tx, { personId, isSeen }: PersonRequest): Promise<St
   return person;
 }
 
-/** Without an owner nobody could invite people. */
+/** Throws if the person is the last owner, because without an owner nobody could invite people. */
 async function keepAnOwner(tx: Tx, person: Person): Promise<void> {
   const owners = await lockOwners(tx, person);
   if (owners.every((id) => id === person.id)) {

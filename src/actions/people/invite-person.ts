@@ -35,7 +35,7 @@ export interface InviteInput {
   readonly maxPeople?: number;
 }
 
-/** The data for a mail with the link. Without it no mail is sent. */
+/** The data for a mail with the link. Without this data no mail is sent. */
 export interface LinkMail {
   readonly publicUrl: string;
   readonly language: Language;
@@ -48,13 +48,13 @@ export interface Linked {
   readonly isMailed: boolean;
 }
 
-/** As `Linked`, but the link is null if only the person may see it. It is then mailed. */
+/** A new link for a person who was invited before. `link` is null if only the person may see it: it is then mailed. */
 export interface Relinked extends Omit<Linked, 'link'> {
   readonly link: NewLink | null;
   readonly expiresAt: Date;
 }
 
-/** A new link. Its token is known only now. */
+/** A new link. Its token is known only now, because the database stores only a hash. */
 export interface NewLink {
   readonly token: string;
   readonly expiresAt: Date;
@@ -162,13 +162,13 @@ const DAY_MS = 86_400_000;
  * another.
  */
 const LINK_MAILS: Quota = { ofPartner: 200, ofMerchant: 100, ofMerchants: 400 };
-/** The most of these mails that one partner sends to one inbox. */
+/** The most mails with a sign-in link that one partner sends to one inbox within a day. */
 const LINK_MAILS_PER_INBOX = 10;
 
 async function isDayUsedUp(tx: Tx, { partnerId, merchantId, email }: Person, now: Date): Promise<boolean> {
-  // Only operators invite operators.
+  // Operators have no limit, because only operators invite operators.
   if (partnerId === null) return false;
-  // Concurrent requests must not exceed a limit together.
+  // The lock prevents that concurrent requests exceed a limit together.
   await lockName(tx, `mails with links of ${partnerId}`);
   const since = new Date(now.getTime() - DAY_MS);
   const used = await countLinkMails(tx, { partnerId, merchantId, inbox: inboxOf(email), since });
@@ -197,7 +197,7 @@ export function linkUrl(publicUrl: string, { token }: NewLink): string {
   return `${publicUrl}/dashboard/join#${token}`;
 }
 
-/** Two concurrent requests could exceed the limit together, so they run one after the other. */
+/** Throws if there is no room for another person. The lock prevents that concurrent requests exceed the limit together. */
 async function refuseCrowd(tx: Tx, belonging: Belonging, maxPeople: number): Promise<void> {
   await lockName(tx, `people ${belonging.partnerId}/${belonging.merchantId}`);
   if ((await countPeople(tx, belonging)) < maxPeople) return;

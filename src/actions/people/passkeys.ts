@@ -39,7 +39,7 @@ import {
 } from './webauthn.ts';
 
 export interface PasskeyDeps extends CommandDeps, RowKeyDeps {
-  /** Keys of the MACs of challenges. */
+  /** The keys of the MACs that challenges carry. */
   readonly challengeKeys: KeyRing;
   readonly site: Site;
 }
@@ -62,7 +62,10 @@ export async function registerOptions(deps: PasskeyDeps, session: SessionHolder)
   return registrationOptions(deps.site, { challenge, person: session.person, known });
 }
 
-/** The person has just used a passkey, so the session counts as verified, and as one with a passkey. */
+/**
+ * Stores a new passkey of the session's person. The person has just used it, so the session counts as verified, and lasts as long as
+ * one that began with a passkey.
+ */
 export async function registerPasskey(
   deps: PasskeyDeps,
   session: SessionHolder,
@@ -94,7 +97,7 @@ export async function registerPasskey(
   });
 }
 
-/** The passkey of the session's own person was used again. Sensitive changes are allowed for a while. */
+/** Verifies a session by a passkey of its person. Sensitive changes are then allowed for a while. */
 export async function verifySession(
   deps: PasskeyDeps,
   session: SessionHolder,
@@ -137,7 +140,7 @@ export interface ShownPasskey {
 
 export const SIGN_IN: ChallengeUse = { purpose: 'sign-in', subject: '' };
 
-/** Undefined if the challenge is not ours, the passkey is unknown, or the signature is wrong. */
+/** Checks the answer of an authenticator. Undefined if the challenge is not ours, the passkey is unknown, or the signature is wrong. */
 export async function readAnswer(
   deps: PasskeyDeps,
   use: ChallengeUse,
@@ -152,7 +155,7 @@ export async function readAnswer(
   return counter === undefined ? undefined : { passkey, challenge, expiresAt, counter };
 }
 
-/** Returns false if the answer was used before: of two concurrent requests only the first succeeds. */
+/** Stores that an answer was used. Returns false if it was used before: of two concurrent requests only the first succeeds. */
 export async function noteShown(
   tx: Tx,
   { passkey, challenge, expiresAt, counter }: ShownPasskey,
@@ -162,7 +165,7 @@ export async function noteShown(
   return isNew && (await notePasskeyUse(tx, { id: passkey.id, counter, at: now }));
 }
 
-/** The same message for every reason of a refusal. The session stays valid, so the code is not `unauthorized`. */
+/** The error for every refused passkey. The session stays valid, so the code is not `unauthorized`. */
 function refusedPasskey(): ApiError {
   return validationError([{ field: 'passkey', message: 'was not accepted: try again' }]);
 }

@@ -8,7 +8,8 @@ import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
 /**
  * Rows of people, passkeys, links and sessions decide who may act for a partner, so each carries a MAC under a key outside the
- * database. Links and sessions are short-lived: they end with an older master secret, and their MACs are not renewed.
+ * database. The MACs of links and sessions are not renewed when the master secret is replaced: both are short-lived, and become
+ * invalid with the older secret.
  */
 
 type PersonRights = Pick<

@@ -20,7 +20,7 @@ export interface Browser {
   readonly userAgent: string;
 }
 
-/** A new session. Its token is known only now. */
+/** A new session. Its token is known only now, because the database stores only a hash. */
 export interface NewSession {
   readonly token: string;
   readonly expiresAt: Date;
@@ -36,8 +36,7 @@ export function signInByLink(
     if (person === undefined) {
       throw new ApiError('unauthorized', 'This link was used before, has expired, or was replaced. Ask for a new one.');
     }
-    // A link is no passkey. Only for a person without a passkey does it count as verified, so that the person can add the first
-    // one.
+    // A session by link counts as verified only for a person without a passkey, so that the person can add the first one.
     const hasPasskey = (await listPasskeys(tx, person.id)).length > 0;
     const verifiedAt = hasPasskey ? NEVER : now;
     return openSession(tx, deps, { person, browser, now, by: 'link', verifiedAt, lifeMs: LINK_SESSION_MS });
@@ -58,7 +57,7 @@ export async function signInByPasskey(
   });
 }
 
-/** Every node refuses the session within five seconds. */
+/** Ends a session. Every node refuses it within five seconds. */
 export function endSession(deps: CommandDeps, input: { readonly actor: string; readonly id: string }): Promise<void> {
   return command(onSteadyTime(deps), async (tx, now) => {
     if (!(await endSessionRow(tx, { id: input.id, at: now }))) return;
@@ -66,7 +65,7 @@ export function endSession(deps: CommandDeps, input: { readonly actor: string; r
   });
 }
 
-/** The same message for every reason of a refusal, so that a caller without credentials learns nothing. */
+/** The error for every refused sign-in. It does not name the reason, so that a caller without credentials learns nothing. */
 function refusedSignIn(): ApiError {
   return new ApiError('unauthorized', 'You cannot sign in with this passkey or link.');
 }
@@ -75,7 +74,7 @@ interface Opening {
   readonly person: StoredPerson;
   readonly browser: Browser;
   readonly now: Date;
-  /** `link`, or the id of the passkey. */
+  /** The means of signing in: `link`, or the id of the passkey. */
   readonly by: string;
   readonly verifiedAt: Date;
   readonly lifeMs: number;

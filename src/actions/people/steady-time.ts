@@ -1,7 +1,7 @@
 import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import type { CommandDeps } from '../command.ts';
 
-/** Sessions, links and challenges use the clock that nobody can move. */
+/** The same dependencies, with a clock that nobody can move. Sessions, links and challenges use it. */
 export function onSteadyTime<D extends CommandDeps>(deps: D): D {
   return { ...deps, world: unshiftedWorld(deps.world) };
 }

@@ -13,10 +13,10 @@ export function siteOf(publicUrl: string): Site {
   return { origin: publicUrl, id: new URL(publicUrl).hostname };
 }
 
-/** Ed25519, ES256 and RS256: every authenticator supports one of them. */
+/** The signature algorithms Ed25519, ES256 and RS256: every authenticator supports one of them. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** Loaded on demand: the library is large, and most processes never use a passkey. */
+/** Loads the library on demand, because it is large and most processes never use a passkey. */
 const library = () => import('@simplewebauthn/server');
 
 /** The options of `navigator.credentials.create`, as JSON. */
@@ -116,7 +116,7 @@ export function challengeIn(response: Answer): string {
   return typeof challenge === 'string' ? challenge : '';
 }
 
-/** True if a page of another origin had ours in a frame. Our pages refuse frames, but the library does not check this. */
+/** True if our page was in a frame of a page of another origin. Our pages refuse frames, but the library does not check this. */
 function isFramed(response: Answer): boolean {
   const { crossOrigin = false, topOrigin } = clientDataIn(response);
   return crossOrigin !== false || topOrigin !== undefined;

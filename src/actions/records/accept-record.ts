@@ -6,7 +6,10 @@ import { type CommandDeps, command } from '../command.ts';
 import { type Difference, findDifferences, memoryOf } from './differences.ts';
 import { assetRow, networkRow, RECORDS } from './remember-records.ts';
 
-/** Remembers a record as the files have it now, on the order of an operator. Returns what that means, one sentence for each change. */
+/**
+ * Stores a network or an asset as the files describe it now, by order of an operator. Returns the consequences, one sentence for each
+ * change.
+ */
 export function acceptRecord(
   deps: CommandDeps,
   { subject, actor }: { readonly subject: string; readonly actor: string },

@@ -11,11 +11,11 @@ import {
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type KnownRecord, listKnownRecords } from '../../store/plumbing/known-records.ts';
 
-/** A difference between the files of networks and what the database remembers of them. */
+/** A difference between the files of networks and the facts that the database has stored of them. */
 export interface Difference {
   /** CAIP-2 of the network, or CAIP-19 of the asset. */
   readonly subject: string;
-  /** The fact that differs, and its place. */
+  /** The fact that differs, with its position in a file. */
   readonly text: string;
   /** The remedies for the operator, as sentences. */
   readonly way: string;
@@ -41,7 +41,7 @@ export function memoryOf(rows: readonly KnownRecord[]): Memory {
   };
 }
 
-/** All differences at once. */
+/** All differences between the files and the stored facts, sorted by subject. */
 export async function findDifferences(db: Reader, registry: Registry, memory: Memory): Promise<Difference[]> {
   const found = [
     ...(await Promise.all([...memory.networks].map((known) => networkDifferences(db, registry, known)))).flat(),
@@ -106,7 +106,7 @@ async function assetDifferences(
   const name = `${asset.symbol} (${id})`;
   const isCoin = id.includes('/slip44:');
   const found: Difference[] = [];
-  // The network remembers the decimals of its coin.
+  // The decimals of a coin are among the facts of its network, and are compared there.
   if (now.decimals !== was.decimals && !isCoin) {
     const place = registry.placeOf(id, 'decimals');
     const text = `${place} is ${now.decimals}, and the database remembers ${was.decimals} as the decimals of ${name}`;
@@ -122,8 +122,9 @@ async function assetDifferences(
 interface Change {
   readonly text: string;
   readonly back: string;
-  /** The reason why nobody can accept it if rows name the subject. */
+  /** The reason why nobody can accept the change if `isNamed` is true. */
   readonly reason: string;
+  /** True if rows of the database name the subject. */
   readonly isNamed: boolean;
   readonly meaning: string;
 }
@@ -160,7 +161,10 @@ function pegDifference(
   };
 }
 
-/** Replaced built-in tokens that nobody has accepted. A token that was remembered is compared with that, and not with the built-in one. */
+/**
+ * Built-in tokens that a file replaces, if no operator has accepted the replacement. If the database has stored the token, its file
+ * is compared with the stored facts, and not with the built-in token.
+ */
 function replacementDifferences(registry: Registry, { assets }: Memory): Difference[] {
   return registry.replacements.flatMap(({ asset, builtIn }) => {
     const known = assets.get(asset.id);
@@ -190,7 +194,7 @@ function removedDifferences(registry: Registry, memory: Memory, open: readonly O
   });
 }
 
-/** A coin without `quoteDecimals` pays for gas, and is no asset of its own. */
+/** True if the asset is the coin of a network. A coin without `quoteDecimals` only pays for gas, and is no asset of the registry. */
 function isCoin(registry: Registry, asset: string): boolean {
   return registry.network(asset.split('/', 1)[0] ?? '')?.coin.id === asset;
 }

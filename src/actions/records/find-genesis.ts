@@ -1,12 +1,12 @@
 import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { ChainReader, Witness } from '../../chains/chain-reader.ts';
 
-/** The number of endpoints that must show the same block, unless there is only one. */
+/** The number of endpoints that must show the same block 0, unless the network has only one endpoint. */
 const SPEAKERS = 2;
 
 /**
- * The hash of block 0, which tells chains with the same id apart. Null while fewer than two endpoints have shown it: some are silent,
- * and some nodes have no old blocks. One endpoint alone cannot switch the network off if two others agree.
+ * The hash of block 0, which distinguishes chains with the same id. Null while fewer than two endpoints have shown it: some are
+ * silent, and some nodes have no old blocks. One endpoint alone cannot switch the network off if two others agree.
  */
 export async function findGenesis(
   reader: ChainReader,

@@ -2,7 +2,7 @@ import { type Registry, type RegistryDeps, withRemembered } from '../../chains/r
 import type { Reader } from '../../store/plumbing/database.ts';
 import { findDifferences, type Memory, readMemory, rememberedRecords } from './differences.ts';
 
-/** The files of networks differ from what this database was used with. */
+/** Thrown if the files of networks differ from the networks and tokens that this database was used with. */
 export class OtherRecordsError extends Error {
   constructor(sentences: readonly string[]) {
     super(['the networks and tokens differ from those that this database was used with:', ...sentences].join('\n  '));
@@ -12,7 +12,7 @@ export class OtherRecordsError extends Error {
 
 /**
  * The registry of this node: its files, and the removed records that the database remembers. Throws with all differences that would
- * change the meaning of stored amounts, or strand open work. Writes nothing.
+ * change the meaning of stored amounts, or remove an asset that is still in use. Writes nothing.
  */
 export async function openRecords({ db, registry }: RegistryDeps & { readonly db: { readonly sql: Reader } }): Promise<{
   readonly registry: Registry;

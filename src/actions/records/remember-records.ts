@@ -6,25 +6,28 @@ import { type CommandDeps, command } from '../command.ts';
 import { type Memory, memoryOf } from './differences.ts';
 
 /**
- * Remembers networks and assets before their first use. The row is committed before the asset is offered, or is the price of a
- * payment, so a crash in between leaves a row too many and never one too few. Of two nodes with different files only the first one
- * gets to use an asset; the other one learns the reason.
+ * Stores networks and assets before their first use. The row is committed before the asset is offered, or is the price of a payment.
+ * So a crash in between may leave an unneeded row, but no row is ever missing. Of two nodes with different files, only the first one
+ * gets to use an asset; the other one gets the reason.
  */
 export interface RecordMemory {
-  /** True if this node has seen that the database remembers the asset as the files have it. */
+  /** True if this node has seen that the stored facts of the asset agree with the files. */
   isAdmitted(asset: string): boolean;
-  /** Remembers the assets. Returns the reasons not to use some of them, by CAIP-19, as sentences. */
+  /** Stores the assets. Returns the reasons not to use some of them, by CAIP-19, as sentences. */
   admit(assets: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Remembers the network. Returns the reason not to use it, as a sentence. */
+  /** Stores the network. Returns the reason not to use it, as a sentence. */
   admitNetwork(chainId: string, genesis: string | null): Promise<string | undefined>;
-  /** The hash of block 0 that the database remembers; undefined as long as none was shown. */
+  /** The stored hash of block 0; undefined as long as no endpoint has shown it. */
   genesisOf(chainId: string): string | undefined;
 }
 
-/** The name of the lock. Only first uses and accepted changes take it. */
+/** The name of the database lock of the stored networks and assets. Only first uses and accepted changes take it. */
 export const RECORDS = 'known_records';
 
-/** If the caller passes the stored facts that were read at the start, endpoints are compared with them from the first request. */
+/**
+ * Creates the memory of a node. `read` contains the facts that were stored when the node started: with them, endpoints are compared
+ * with the stored block 0 from the first request on.
+ */
 export function createRecordMemory(deps: CommandDeps, read?: Pick<Memory, 'networks'>): RecordMemory {
   const { registry } = deps;
   const admitted = new Set<string>();
@@ -79,7 +82,7 @@ export function createRecordMemory(deps: CommandDeps, read?: Pick<Memory, 'netwo
   };
 }
 
-/** The rows stay as they are until the transaction ends. */
+/** Reads stored records and locks them, so that they stay unchanged until the database transaction ends. */
 async function lockKnown(tx: Tx, subjects: readonly string[]): Promise<KnownRecord[]> {
   await lockName(tx, RECORDS);
   return findKnownRecords(tx, subjects);

@@ -6,8 +6,8 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
  * Broadcasts the stored bytes of a version. The answer does not decide about the payments in it: the transaction may have spread
- * despite an error, and is broadcast again until its slot is used. `isRepeated`: the slot was broadcast before, and every endpoint
- * gets the bytes.
+ * despite an error, and the relayer broadcasts it again until its slot is used. `isRepeated` is true if the slot was broadcast
+ * before; then every endpoint gets the bytes.
  */
 export async function broadcastStored(
   deps: RelayDeps,

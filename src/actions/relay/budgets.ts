@@ -11,9 +11,9 @@ import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 
 const HOUR_MS = 3_600_000;
 const CHECK_EVERY_MS = 10_000;
-/** Isolated items (see `relay-once.ts`) may use a quarter of the network's budget, so that they cannot stop the others. */
+/** Isolated items (see `relay-once.ts`) may use the network's budget divided by this, so that they cannot stop the others. */
 const ISOLATED_SHARE = 4n;
-/** The pause of items of a payer whose budget is spent. */
+/** The pause of the items of a payer whose budget is spent. */
 const DEFER_MS = 30_000;
 
 /** The spent budgets. Items that need them wait, and an alert names the budget. */
@@ -22,6 +22,7 @@ export interface SpentBudgets {
   readonly isSpent: boolean;
   /** True if the part for isolated items is spent. */
   readonly isIsolatedSpent: boolean;
+  /** The payers whose budget is spent. */
   readonly payers: ReadonlySet<string>;
 }
 
@@ -71,7 +72,7 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
 
 const NO_COST = { all: 0n, isolated: 0n };
 
-/** Clears the alerts of budgets also while there is nothing to send. */
+/** Reads the budgets at intervals, so that their alerts are cleared even while there is nothing to send. */
 export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<void> {
   if (relayer.isCoinOnly) return;
   const { memory } = relayer;
@@ -88,7 +89,7 @@ export async function affordableOffer(deps: RelayDeps, { chain, id, alarms }: Re
   return isAbove ? undefined : offer;
 }
 
-/** The due items without those of payers whose budget is spent, which are deferred. */
+/** Returns the due items of payers whose budget is not spent, and defers all others. */
 export async function withinBudgets(
   deps: RelayDeps,
   due: readonly DueItem[],

@@ -14,8 +14,9 @@ import { intermediateInForce, lockAccounts, putInForce, usedAccounts } from '../
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * Adds, replaces and retires our accounts while the gateway runs. Each change is one transaction with its entry in the audit log,
- * so a crash leaves all of it or nothing. Nodes follow by their settings and by the rows, in any order.
+ * Adds, replaces and retires our accounts while the gateway runs. Each change and its entry in the audit log are one database
+ * transaction, so a crash leaves all of it or nothing. Nodes learn of a change from their settings and from the stored rows, in any
+ * order.
  */
 
 export type ChangeDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains };
@@ -25,8 +26,8 @@ export interface AccountChange extends Pick<OwnAccount, 'network' | 'address' | 
 }
 
 /**
- * Makes a relayer or an intermediate account known before any node uses it: nobody is paid at it, and its transfers are ours. A
- * relayer that was retired works again.
+ * Stores a relayer or an intermediate account before any node uses it. From then on no merchant can be paid at this account, and its
+ * transfers count as ours. A retired relayer that is added again takes items again.
  */
 export async function addAccount(deps: ChangeDeps, { network, address, kind, actor }: AccountChange): Promise<void> {
   const connected = connectedOf(deps, network);
@@ -49,8 +50,8 @@ export async function addAccount(deps: ChangeDeps, { network, address, kind, act
 }
 
 /**
- * Makes an account the intermediate account of its network, while the one before keeps its money and its key. Money for the one before
- * is still swept to it, and paid out from it.
+ * Makes an account the intermediate account of its network. The former one keeps its money and its key: money for it is still swept
+ * to it, and paid out from it.
  */
 export async function rotateAccount(
   deps: ChangeDeps,
@@ -83,8 +84,8 @@ export async function rotateAccount(
 }
 
 /**
- * Retires an account. A relayer takes no new item from then on, and finishes what is stored. An intermediate account must be empty.
- * Returns what is left on the account.
+ * Retires an account. A retired relayer takes no new items, and finishes its stored transactions. An intermediate account must be
+ * empty. Returns the counts of everything that still needs the account.
  */
 export async function retireAccount(
   deps: ChangeDeps,

@@ -8,7 +8,7 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 const BALANCE_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 10_000;
-/** On every network a transaction at the market price is mined long before this. */
+/** The age at which an unmined transaction raises an alert. On every network a transaction at the market price is mined long before. */
 const STUCK_AFTER_MS = 5 * 60_000;
 
 export async function checkBalance(
@@ -16,7 +16,8 @@ export async function checkBalance(
   { chain, signer, id, alarms, memory, isCoinOnly: isOwnCoinOnly = false }: Relayer,
   { isCoinOnly }: Pick<Duty, 'isCoinOnly'>,
 ): Promise<void> {
-  // The coin of the intermediate account is not for its own transactions, and a retired relayer needs none.
+  // No minimum applies to the intermediate account, whose coin is not meant for its own transactions, or to a retired relayer, which
+  // needs none.
   const minBalance = isCoinOnly ? undefined : deps.settings.minBalance?.(id.network);
   const nowMs = deps.world.clock.nowMs();
   if (isCoinOnly && !isOwnCoinOnly) await alarms.lowBalance.set(alarmSubject(id), undefined);

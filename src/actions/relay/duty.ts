@@ -6,16 +6,17 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 const READ_EVERY_MS = 1_000;
 
-/** The part of the work that a relayer has now. */
+/** The items that a relayer sends at present. */
 export interface Duty {
-  /** True if it sends only its own coin: it is the intermediate account, or retired. */
+  /** True if the relayer sends only its own native coin, because it is the intermediate account, or retired. */
   readonly isCoinOnly: boolean;
   readonly share: Share;
 }
 
 /**
- * A retired relayer takes no new item. It still tends its stored transactions, and sends coin of its own that is returned to its
- * sender. The other relayers share the items without it. A decision is in force on every node within a second.
+ * The duty of a relayer. A retired relayer takes no new item. It still maintains its stored transactions, and sends native coin of
+ * its own that is returned to its sender. The other relayers share all other items. A retirement is in force on every node within a
+ * second.
  */
 export async function dutyOf(deps: RelayDeps, { id, peers, isCoinOnly = false, memory }: Relayer): Promise<Duty> {
   if (isCoinOnly) return { isCoinOnly, share: WHOLE };

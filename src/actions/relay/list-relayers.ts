@@ -11,7 +11,7 @@ import { relayLeaseName } from './relayer.ts';
 export interface RelayerState {
   readonly network: string;
   readonly address: string;
-  /** In the smallest unit; undefined if the chain cannot be asked. */
+  /** The balance of native coin in its smallest unit; undefined if the chain cannot be asked. */
   readonly balance: bigint | undefined;
   readonly nextSlot: number | undefined;
   /** Transactions that are stored and not yet mined at final depth. */

@@ -14,14 +14,15 @@ import { readBudgets } from './budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
-/** The number of blocks without the transaction before it is broadcast again, and before its offer is raised. */
+/** A transaction is broadcast again after this many blocks that do not contain it. */
 const REBROADCAST_BLOCKS = 3;
+/** The offer of a transaction is raised after this many blocks that do not contain it. */
 const BUMP_BLOCKS = 6;
 const MIN_REBROADCAST_MS = 1_000;
 const MIN_BUMP_MS = 10_000;
 const ASK_SIGNER_AGAIN_MS = 10_000;
 
-/** Tends the transactions in flight, in the order of their slots: broadcasts them again, raises offers, fills gaps. */
+/** Maintains the transactions in flight, in the order of their slots: broadcasts them again, raises offers, and fills gaps. */
 export async function maintainSends(
   deps: RelayDeps,
   relayer: Relayer,
@@ -55,9 +56,13 @@ export async function maintainSends(
   }
 }
 
-/** An empty transfer is a new transaction, so the cap and the budget apply to it, too. */
+/** The offer that is used while no transaction needs a current one. */
 const NO_OFFER: Offer = { price: 0n, terms: {} };
 
+/**
+ * True if the price is below the cap and the budget is not spent. An empty transfer that fills a gap is a new transaction, so both
+ * limits apply to it, too.
+ */
 async function isAffordable(deps: RelayDeps, relayer: Relayer, { price }: Offer): Promise<boolean> {
   const cap = deps.settings.feeCap?.(relayer.id.network);
   return (cap === undefined || price <= cap) && !(await readBudgets(deps, relayer)).isSpent;
@@ -68,7 +73,7 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   return {
     slot: send.slot,
     offer: send.offer,
-    // Another node may have signed it by a clock that was ahead: a time in the future counts as old.
+    // Another node, whose clock was ahead, may have signed the transaction. So a time in the future counts as old.
     signedAgoMs: Math.abs(nowMs - send.signedAt.getTime()),
     broadcastAgoMs: broadcastAtMs === undefined ? undefined : Math.abs(nowMs - broadcastAtMs),
     isOutbid: memory.outbid.has(send.slot),

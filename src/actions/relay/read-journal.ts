@@ -10,8 +10,8 @@ import { alarmSubject } from './check-relayer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * The stored sends that are not mined, and the next slot. If a final send is not mined, a deep reorg has removed it, or it was given
- * up while the key was gone. It is reopened, because its bytes are still valid and all later slots wait for it.
+ * The stored sends that are not mined, and the next slot. A final send that is not mined is reopened, because its bytes are still
+ * valid and all later slots wait for it. Either a deep reorg has removed it, or it was given up while the relayer's key was missing.
  */
 export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block): Promise<Journal> {
   const { id, lease, alarms } = relayer;
@@ -40,7 +40,8 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
 }
 
 /**
- * If the only endpoint contradicts the journal, it must report the same about a final block, because a single answer may be wrong.
+ * The reported counts of used slots. If the only endpoint contradicts the journal, its count at a final block must confirm them,
+ * because a single answer may be wrong.
  */
 async function confirmed(
   { db }: RelayDeps,

@@ -10,7 +10,7 @@ export function unlessRefused<T>(signing: Promise<T>): Promise<T | SignerRefused
   });
 }
 
-/** One alert for each network, with the newest refusal. */
+/** Raises one alert for each network, with the newest refusal. */
 export function alertSignerRefused(
   deps: RelayDeps,
   { id, signer }: Relayer,

@@ -8,24 +8,30 @@ import { readJournal } from './read-journal.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 
-/** Slots are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
+/**
+ * The maximum number of transactions of a relayer in flight. Several slots are used at once, so that throughput does not depend on
+ * the time between blocks.
+ */
 const MAX_IN_FLIGHT = 16;
 /**
- * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
- * which get a quarter of the places.
+ * The maximum number of isolated transactions in flight: a quarter of all. Items of contract accounts, and of payers whose items have
+ * failed, may fail in any way, so they are sent in transactions of their own, called isolated.
  */
 const MAX_ISOLATED_IN_FLIGHT = 4;
 
-/** An endpoint that reports a later time would make every item seem too late to be sent. */
+/**
+ * The chain's time counts as at most this much ahead of our clock. Otherwise an endpoint that reports a later time would make every
+ * item seem too late to be sent.
+ */
 const MAX_CHAIN_AHEAD_MS = 60_000;
 
 /**
- * One round of one signer: tends the transactions in flight, then sends the due items.
+ * One round of one relayer: maintains the transactions in flight, then sends the due items.
  *
- * The process may die between any two lines. Before the commit of the journal nothing has left, and the items are still due. After
- * it the bytes are stored under their slot, and the next holder of the lease broadcasts them even if they were broadcast before:
- * the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher reads the outcome from the
- * chain.
+ * The process may stop between any two lines. Before a send is committed to the database, nothing has been broadcast, and its items
+ * are still due. Afterwards the bytes are stored under their slot, and the next holder of the lease broadcasts them even if they were
+ * broadcast before: the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher reads the
+ * outcome from the chain.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
   const { chain, id } = relayer;
@@ -36,7 +42,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   await checkBudgets(deps, relayer);
   const limits = limitsOf(deps, id.network);
   const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
-  // The price matters only while an item waits for it.
+  // While no item waits, the alert about the price is cleared.
   if (!hasDue) await relayer.alarms.price.set(alarmSubject(id), undefined);
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
@@ -62,7 +68,10 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   });
 }
 
-/** With nothing to send, the chain is asked a few times per block, however often news of other payments arrives. */
+/**
+ * True if it is time to ask the chain about open transactions while nothing is due. That is a few times per block, however often
+ * other payments wake the relayer.
+ */
 function isTimeToCheck({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
   return hasPassed(memory.checkedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));

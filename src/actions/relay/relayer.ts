@@ -48,7 +48,7 @@ export interface Relayer {
   readonly id: SenderId;
   /** The addresses of all relayers of the network. They share the due items. */
   readonly peers: readonly string[];
-  /** True if it sends only its own coin, like the intermediate account. */
+  /** True if the signer sends only its own native coin, like the intermediate account. */
   readonly isCoinOnly?: boolean;
   readonly lease: Lease;
   readonly alarms: RelayAlarms;
@@ -65,9 +65,9 @@ export interface RelayAlarms {
   readonly counts: Alarms;
 }
 
-/** State that may be lost: then some bytes are broadcast once more, and a batch waits a moment longer or shorter. */
+/** The relayer's state in memory. If it is lost, some bytes are broadcast once more, and a batch waits a moment longer or shorter. */
 export interface RelayMemory {
-  /** The time of this process's last broadcast by slot. */
+  /** By slot: the time of this process's last broadcast. */
   readonly broadcastAtMs: Map<number, number>;
   /** Slots whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
@@ -104,7 +104,10 @@ export interface Rest {
   readonly canBeWoken: boolean;
 }
 
-/** Items accepted on any node wake the relayer. This poll of the database finds items whose wake-up was lost. */
+/**
+ * The pause while there is nothing to send. Items accepted on any node wake the relayer; this poll of the database finds items whose
+ * wake-up was lost.
+ */
 export const IDLE: Rest = { ms: 250, canBeWoken: true };
 
 /** The name of the lease whose holder is the only writer of this signer's slots. */
@@ -122,10 +125,10 @@ export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): nu
 export interface Journal {
   /** The open sends that are not mined, within `SLOT_REACH`. */
   readonly open: readonly OpenSend[];
-  /** The number of used slots: all below it. */
+  /** The number of used slots. Every slot below this number is used. */
   readonly usedSlots: number;
   /** The first slot within reach that is neither used nor taken. */
   readonly nextSlot: number;
-  /** False while it is unknown which slot is free: open sends are tended, and no new one is made. */
+  /** True if a new slot may be taken. False while it is unknown which slot is free: then only open sends are maintained. */
   readonly mayTake: boolean;
 }

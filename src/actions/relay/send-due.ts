@@ -23,14 +23,14 @@ import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs }
 /** While a transaction is in flight, new items wait this long for others, because one transaction is cheaper than two. */
 const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
-/** Enough for several full transactions. The rest is read in the next round. */
+/** The maximum number of due items that a round reads: enough for several full transactions. The next round reads the rest. */
 const MAX_DUE = 1_000;
-/** After this time any signer may take an item, even from the share of another signer. */
+/** An item that is due this long may be taken by any relayer, even from the share of another one. */
 const SHARED_AFTER_MS = 3_000;
 
-/** The bound of isolated items of one payer in flight until they are final, so that a failure is seen before the next is sent. */
+/** The maximum number of isolated items of one payer that are sent and not final yet, so that a failure is seen before more are sent. */
 const ISOLATED_EACH = 2;
-/** While a budget is spent the chain is asked less often. */
+/** The pause while a budget is spent, the price is above the cap, or the relayer has no coin. The chain is then asked less often. */
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
 export interface Opening {
@@ -119,7 +119,7 @@ interface BatchToSend extends Bid {
   readonly items: readonly DueItem[];
 }
 
-/** A root of its own, because a transaction belongs to many payments: it has a link to the trace of each. */
+/** Sends a batch within a root span, because a transaction belongs to many payments: the span has a link to the trace of each payment. */
 function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch: BatchToSend): Promise<number> {
   if (batch.items.length === 0) return Promise.resolve(0);
   const attributes = {
@@ -134,7 +134,10 @@ function tracedBatch(tracing: Tracing, deps: RelayDeps, relayer: Relayer, batch:
   );
 }
 
-/** Returns the number of slots taken: one, or the number of parts into which the batch had to be split. */
+/**
+ * Signs, stores and broadcasts a batch. Returns the number of slots taken. It is more than one if the signer refused the batch and
+ * its parts were sent.
+ */
 async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, slot, offer }: BatchToSend): Promise<number> {
   const { chain, signer, id } = relayer;
   if (items.length === 0) return 0;
@@ -180,10 +183,10 @@ async function sendParts(
   return 0;
 }
 
-/** Another signer, or a refusal of ours, took one of the items first. */
+/** Thrown if one of the items is no longer due, because another relayer has taken it or a refusal has postponed it. */
 class ItemsTakenError extends Error {}
 
-/** Stores slot, bytes and items in one transaction. Returns false if one of the items is no longer due. */
+/** Stores slot, bytes and items in one database transaction. Returns false if one of the items is no longer due. */
 async function store(
   deps: RelayDeps,
   { id, lease }: Relayer,
@@ -206,8 +209,8 @@ async function store(
 }
 
 /**
- * The items that would be paid now. The others are postponed: the reason may pass, and if it does not, the chain must prove it. A
- * simulation alone never ends an item.
+ * The items of a batch that would be paid now, according to a simulation. The others are postponed: the reason may pass, and only the
+ * chain can prove that it does not. A simulation alone never ends an item.
  */
 async function simulated(
   deps: RelayDeps,
@@ -232,8 +235,9 @@ async function simulated(
 }
 
 /**
- * The refusals of one endpoint, and of two for an item that was refused before. The first refusal may be due to the newest block,
- * which a second endpoint may not have yet. Without the second one, an endpoint that refuses everything would stop the network.
+ * The refusals in the simulation of a batch. The first refusal of an item may come from one endpoint: the cause may be the newest
+ * block, which a second endpoint may not have yet. An item that was refused before is simulated at two endpoints. Otherwise an
+ * endpoint that refuses everything would stop the network.
  */
 async function certainRefusals(
   deps: RelayDeps,
@@ -246,7 +250,7 @@ async function certainRefusals(
     return reasons;
   }
   const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true }).catch((error) => {
-    // Without a second answer the first one counts: a refusal only postpones its item, and the others are sent.
+    // If no second endpoint answers, the first answer counts: a refusal only postpones its item, and the others are sent.
     if (reasons === undefined || !(error instanceof ChainUnavailableError)) throw error;
     return reasons;
   });
@@ -272,7 +276,7 @@ async function refusals(
   trial: Trial,
 ): Promise<readonly (string | undefined)[]> {
   const [only] = batch;
-  // Checking the first item suffices, because coin is always sent alone.
+  // Checking the first item suffices, because native coin is always sent alone.
   if (only !== undefined && !maySend(deps, relayer.chain.payerSide, signedItemOf(only))) {
     const message = `${amountText(deps.registry, only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
     await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });

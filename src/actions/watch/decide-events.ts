@@ -23,8 +23,8 @@ import { slotOnChain } from './slot-on-chain.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
- * Applies the Collector's events of final blocks. Returns true if there are more. An event counts only if its commitment is ours,
- * because anybody can make a contract emit a similar event.
+ * Applies the Collector's events of final blocks. Returns true if more undecided events may be left. An event counts only if it has
+ * the commitment of a stored item, because anybody can make a contract emit a similar event.
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   const { network, memory } = watcher;
@@ -49,21 +49,25 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   await forget(deps, watcher, refuted);
   const paid = await decidePaid(deps, watcher, proved);
   await settleSwept(deps, watcher, proved);
-  // Payments are decided first, because strangers can cause any number of other events.
+  // Paid events are marked first, because strangers can cause any number of other events.
   await mark(
     deps,
     watcher,
     paid.filter(({ isDecided }) => !isDecided),
   );
   if (paid.length > 0) deps.world.crashPoint?.('watch.decided');
-  // A refusal can end a payment, and no payment ends by the clock in a restored database. So a restore is noticed before.
+  // Unknown events are checked before refused ones, because they can prove that the database was restored from a backup. In a
+  // restored database no payment expires by the clock, and a refused event can make a payment expire.
   const decided = await decideStrange(deps, watcher, strange);
   decided.push(...(await decideRefused(deps, watcher, proved)));
   await mark(deps, watcher, decided);
   return found.length === limit && paid.length + decided.length > 0;
 }
 
-/** After a crash before this statement everything is repeated. A second application is refused. */
+/**
+ * Marks events as decided. After a crash before this statement the next round applies the same events again, and the payment's
+ * transition rules refuse the second application.
+ */
 async function mark(deps: WatchDeps, { network, lease }: Watcher, decided: readonly DecidedEvent[]): Promise<void> {
   if (decided.length === 0) return;
   await commandOfLeader(deps, lease, (tx, at) => markDecided(tx, network, decided, at));
@@ -116,7 +120,7 @@ function unknown(deps: WatchDeps, { network }: Watcher, event: StoredEvent): Dec
 }
 
 interface AppliedEvent extends DecidedEvent {
-  /** True if the transaction that applied the event has marked it as decided. */
+  /** True if the database transaction that applied the event has also marked it as decided. */
   readonly isDecided: boolean;
 }
 
@@ -124,7 +128,8 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
-  // Read before the events are applied. The events must keep their order, because the first one pays.
+  // Slots and payments are read before the first event is applied. The events must keep their order, because the first event of a
+  // payment is the one that pays it.
   const [slots, payments] = await Promise.all([
     readSlots(deps, watcher, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
     findPayments(deps.db.sql, [...new Set(paymentIds)]),
@@ -147,7 +152,10 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   );
 }
 
-/** The slots of our own transactions are stored. Those of payers in coin and of strangers are read from the chain. */
+/**
+ * The slots of mined transactions, by hash. The slots of our own transactions are stored. Those of strangers and of payers of native
+ * coin are read from the chain.
+ */
 async function readSlots(
   deps: WatchDeps,
   { chain }: Watcher,
@@ -160,8 +168,8 @@ async function readSlots(
 }
 
 /**
- * A refusal does not end the item: it is due again when its transaction is final, and is retried until its deadline. The exception
- * is an authorization that was used elsewhere, if the chain confirms it.
+ * Decides refused events. A refusal does not end its item: once the transaction is final, relayers send the item again until its
+ * deadline. The exception is an item whose authorization was used elsewhere: it ends if the chain confirms that use.
  */
 async function decideRefused(
   deps: WatchDeps,
@@ -179,7 +187,7 @@ async function decideRefused(
   });
 }
 
-/** Sets aside an event that cannot be applied, so that all others continue. */
+/** Applies one event with `work`. If the event itself causes an error, it is set aside with an alert, and the other events continue. */
 async function unlessAtFault(
   deps: WatchDeps,
   { network }: Watcher,

@@ -10,15 +10,17 @@ import { commandOfLeader } from '../lease.ts';
 import { storedEvent } from './read-events.ts';
 import type { RoundReads, Search } from './watcher.ts';
 
+/** The number of blocks in one range. A search reads range by range. */
 export const RANGE = 500;
 /**
- * The margin before the acceptance of the item: a payer may have used the signature before it reached us, and this node's clock may
- * be ahead of the chain's. It is shorter for sweeps, because nobody knows a deposit address before we create it.
+ * A search begins this long before its item was accepted: a payer may have used the signature before it reached us, and this node's
+ * clock may be ahead of the chain's. The margin is shorter for sweeps, because nobody knows a deposit address before we create it.
  */
 const BEFORE_MS = { paid: 24 * 60 * 60_000, swept: 10 * 60_000 };
 
 /**
- * The maximum number of ranges of one search in a round. The next round continues, so that an old item does not delay the watcher.
+ * The maximum number of ranges that one search reads in a round. The next round continues the search, so an old item does not delay
+ * the watcher.
  */
 export const MOST_RANGES = 40;
 /** The maximum number of remembered searches. */
@@ -31,10 +33,10 @@ interface MissedEventInput {
   readonly block: Block;
   readonly stored: StoredItem;
   readonly lease: Lease;
-  /** Searches by commitment and type. Blocks that were read in one round are not read again in the next. */
+  /** The progress of searches, by type and commitment. Blocks that were read in one round are not read again in the next. */
   readonly searches: Map<string, Search>;
   readonly reads: RoundReads;
-  /** Sweeps are the events of a deposit address. */
+  /** The type of the missing event: `swept` for a deposit address, `paid` for every other item. */
   readonly type?: 'paid' | 'swept';
 }
 
@@ -59,7 +61,7 @@ export async function findMissedEvent(
   const key = `${type} ${commitment}`;
   const known = searches.get(key);
   const earliestMs = Math.min(acceptedAt.getTime(), block.timestampS * 1000) - BEFORE_MS[type];
-  // After a reorg below the final block everything is read again.
+  // After a reorg below the final block the search begins anew.
   const start =
     known !== undefined && known.next <= cursor.finalNumber + 1
       ? known
@@ -89,8 +91,8 @@ function remember(searches: Map<string, Search>, key: string, search: Search): v
 }
 
 /**
- * The range of the first block after that time. Uses bisection, because the block time is not constant. Searches begin at the bounds
- * of ranges, so that they read the same ones.
+ * The range of the first block at or after `atMs`. Uses bisection, because the block time is not constant. All searches use the same
+ * bounds of ranges, so they can share the ranges that were read.
  */
 async function firstRangeAfter(
   reader: ChainReader,

@@ -28,12 +28,15 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 /** The number of failures after which the backoff of an item stops growing. */
 const MAX_DOUBLINGS = 8;
 
-/** The items of a payer that keep failing on the chain are tried less than a dozen times an hour. */
+/**
+ * The pause of a payer's items after a failure on chain. It doubles with each failure within the hour, so a payer whose items keep
+ * failing causes less than a dozen transactions an hour.
+ */
 const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
 
 /**
- * Closes the sends that are mined at final depth. Runs after the events of those blocks were applied: an item of such a send that
- * is still open was not paid by it, and is due again.
+ * Closes the sends that are mined at final depth. Runs after the events of those blocks were applied: an item of a closed send that
+ * is still open was not paid by that send, and is due again.
  */
 export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const { chain, network, lease } = watcher;
@@ -59,7 +62,8 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
     await recordGas(tx, deps.registry, network, sends, now);
     const items = await finishSends(tx, network, sends, { at: now, delaysMs });
-    // The payer of our own transfers is an account of ours, which is not punished for failures.
+    // Failures count only for payers of payments. The payer of our own transfers is an account of ours, which must not be slowed
+    // down.
     const payers = items.flatMap(({ payer, purpose, isFailure }) =>
       purpose === 'payment' && isFailure ? [payer] : [],
     );
@@ -71,8 +75,8 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
 }
 
 /**
- * Removes sends whose receipt has events that were missing in the list of logs, because an endpoint omitted them. Those events are
- * stored here, and the send is closed after they have been applied.
+ * Leaves out sends whose receipt contains events that an endpoint had omitted from its list of logs. Those events are stored here,
+ * and the send is closed after they have been applied.
  */
 async function withoutUnread<T extends FinishedSend>(
   deps: WatchDeps,
@@ -108,8 +112,9 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
 }
 
 /**
- * The version that was mined, or none if another transaction used the slot. Undefined while it is not final, or while the
- * endpoints do not agree, because the cost of the transaction is booked and its unpaid items are sent again.
+ * The mined version of a send. Its `hash` is null if another transaction used the slot. Undefined while the mined transaction is not
+ * final, or while the endpoints do not agree. The answer must be certain, because afterwards its cost is booked and relayers send its
+ * unpaid items again.
  */
 async function finishedVersion(
   { chain, network, memory }: Watcher,
@@ -138,7 +143,7 @@ async function finishedVersion(
     if (dispute !== undefined) memory.disputes.set('sends', disputeText(network, slot, dispute));
     return undefined;
   }
-  // An endpoint may lag behind, so a foreign transaction counts only after all blocks read so far are final.
+  // An endpoint may lag behind, so a foreign transaction counts only when all blocks that were read at its discovery are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;
@@ -146,7 +151,10 @@ async function finishedVersion(
   return { signer, slot, hash: null, hashes, workSpent: 0n, coinSpent: 0n, block: view.finalNumber };
 }
 
-/** Near the head a contradiction proves nothing: an endpoint may be one block behind. */
+/**
+ * True if the endpoints contradict each other about a receipt in a final block. Near the head a contradiction proves nothing: an
+ * endpoint may be one block behind.
+ */
 function isDisputed({ finding, statements }: Reported<ReceiptAnswer>, { finalNumber }: View): boolean {
   if (finding.is !== 'disputed') return false;
   return statements.some(

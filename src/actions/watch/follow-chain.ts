@@ -20,9 +20,9 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 /** The maximum number of blocks per round. After days offline the next rounds read the rest. */
 const MAX_RANGE = 500;
-/** The first reading of a chain begins this far below the head. */
+/** The first reading of a chain begins this many blocks below the head. */
 const START_BELOW_HEAD = 32;
-/** Final blocks whose events are read once more, because a lagging replica may have omitted events the first time. */
+/** The number of final blocks whose events are read once more, because a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
 /** The pause before an endpoint that is behind is asked for its height again. */
@@ -41,7 +41,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const nowMs = deps.world.clock.nowMs();
   const hasMoved = to > cursor.blockNumber;
   const isReading = hasMoved || hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS);
-  // A second endpoint may be a moment behind. It is asked again until it has caught up.
+  // A second endpoint may be a moment behind, so heights are asked for again until it has caught up.
   const mayBeFinal = cursor.finalNumber < Math.min(to, head.number - depth + 1);
   const isUnknown = mayBeFinal || memory.heights.agreed === undefined;
   const isAsking = hasMoved || (isUnknown && hasPassed(memory.askedAtMs, nowMs, ASK_EVERY_MS));
@@ -79,7 +79,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
 /** Asks the endpoints for the height of the chain. A height confirmed by two endpoints stays valid until a rollback. */
 async function refreshHeights(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
   memory.askedAtMs = deps.world.clock.nowMs();
-  // The only endpoint has just reported its head.
+  // A single endpoint has just reported its head, so it is not asked again.
   const isOnly = chain.reader.witnesses().length === 1;
   const { agreed, alone } = await askHeights(chain.reader, isOnly ? async () => head : undefined);
   const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
@@ -104,8 +104,8 @@ async function finalBlock(
 const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
 /**
- * The first reading of a chain. The chain has no payments of this gateway yet, but a few older blocks are cheap to read. Two
- * endpoints must agree on the first block, because the cursor never goes back below it.
+ * Begins the cursor of a chain that was never read. The chain has no payments of this gateway yet, but a few older blocks are cheap
+ * to read. Two endpoints must agree on the first block, because the cursor never goes back below it.
  */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const { agreed, alone } = await askHeights(chain.reader);
@@ -113,13 +113,13 @@ async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher)
   if (head === undefined) throw new ChainUnavailableError(network, 'too few endpoints say how long it is');
   const wanted = deps.settings.startAt?.(network) ?? head - START_BELOW_HEAD;
   const final = Math.max(0, head - depth + 1);
-  // The first block counts as final.
+  // The block at which reading begins counts as final.
   const { block: first } = await askBlock(chain.reader, Math.max(0, Math.min(wanted, final)));
   const at = new Date(first.timestampS * 1000);
   const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
   await commandOfLeader(deps, lease, async (tx, now) => {
     await putBlocks(tx, network, [seenBlock(first)], 0);
-    // Money that came before the first reading is an opening balance, also in the blocks that are read again.
+    // Money that came before the first reading is an opening balance in the books, even if its block is read now.
     await beginCursor(tx, cursor, { booksFrom: final, fencing: lease.fencing, at: now });
   });
   return cursor;

@@ -5,7 +5,7 @@ import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * Ends items of payouts, refunds and returns if the chain proves that they can never be carried out. No other evidence ends them:
+ * Ends items of payouts, refunds and returns if the chain proves that they can never be carried out. Without that proof no item ends:
  * while an item is still valid, a new attempt could pay a second time.
  */
 export async function judgeOutgoing(
@@ -28,6 +28,6 @@ export async function judgeOutgoing(
 async function judge(deps: WatchDeps, watcher: Watcher, item: OutgoingItem, view: FinalView | undefined) {
   const fate = await fateOfItem(deps, watcher, item, view);
   if (fate.is !== 'over') return;
-  // Used without an event of the Collector means that a holder of the account's key has cancelled it.
+  // An authorization that was used without an event of the Collector was cancelled by a holder of the account's key.
   await lapseOutgoing(deps, { item, lease: watcher.lease, isCancelled: fate.reason === 'used', refusal: item.refusal });
 }

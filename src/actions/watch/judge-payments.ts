@@ -19,9 +19,9 @@ import { findMissedEvent } from './find-missed-event.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * Finds payments whose chains prove that no valid attempt is left. They lapse if there is time to pay again, and expire otherwise.
- * Every item of the payment is checked, on its own network and at that network's last final block. An unknown answer leaves the
- * payment unchanged.
+ * Lapses or expires payments whose chains prove that no valid attempt is left. A payment lapses if there is time to pay again, and
+ * expires otherwise. Every item of the payment is checked, on its own network and at that network's last final block. An unknown
+ * answer leaves the payment unchanged.
  */
 export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects: readonly string[]): Promise<void> {
   if (subjects.length === 0) return;
@@ -62,8 +62,8 @@ export async function finalViews(
 }
 
 /**
- * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if we have
- * read another branch.
+ * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if the watcher
+ * has stored another block at that height.
  */
 async function askFinal(
   deps: WatchDeps,
@@ -112,11 +112,11 @@ async function judge(
   if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
   if (!isFinal(paymentStatus) && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
   if (!isMoving) return lapseBesideAddresses(deps, watcher, items, { fates, views });
-  // A payment that was paid since the backup may have unpaid items here.
+  // After a restore from a backup, an item may look unpaid although it was paid since the backup. So the payment does not expire.
   if (!isInTime && (await isRestoring(deps.db.sql))) return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
-  // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is checked again
-  // later.
+  // The payment may refuse this transition, because another attempt was accepted or the time ran out meanwhile. That is harmless: the
+  // payment is checked again later.
   await deps.movePayment({
     paymentId,
     event: { type: isInTime ? 'lapsed' : 'expired', proof: { finalBlockAtMs } },
@@ -128,9 +128,10 @@ async function judge(
 }
 
 /**
- * Items that end without a move of their payment. An item of an ended payment need not wait for other items. A coin action ends
- * without a move if an item with a later deadline is open. Otherwise open coin actions of a payment would accumulate. The item with
- * the last deadline moves the payment. While the payment is `processing`, that item must be an attempt that can still be carried out.
+ * Items that end while their payment keeps its status. An item of an ended payment need not wait for other items. A coin action ends
+ * if the payment has an open item with a later deadline; otherwise open coin actions would accumulate. The item with the last
+ * deadline changes the status when it ends. While the payment is `processing`, the later item must be an attempt that can still be
+ * carried out.
  */
 function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
   return items.flatMap((item, index) => {
@@ -151,9 +152,9 @@ function isLater(one: OpenItem, other: OpenItem): boolean {
 }
 
 /**
- * True if an authorization is used, and its money may have been swept from its deposit address by an event that we do not know. The
- * address then looks as if nothing had arrived. So all blocks are read once more, and a new event is decided in the next round. A
- * single endpoint that has hidden the event may hide it again, so it ends nothing before the payment's expiry.
+ * True if a used authorization may have paid a deposit address, and a sweep that we do not know may have taken the money. The address
+ * then looks as if nothing had arrived. So all blocks are searched for the sweep, and a sweep that is found is decided in the next
+ * round. A single endpoint that has hidden the sweep may hide it again, so its answer ends nothing before the payment expires.
  */
 async function isSweptUnseen(
   deps: WatchDeps,
@@ -180,7 +181,7 @@ function isUsed(fate: ItemFate | undefined): boolean {
   return fate?.is === 'over' && fate.reason === 'used';
 }
 
-/** The fates of a payment's items, in the same order, and the views that they were judged by. */
+/** The fates of a payment's items, in the order of the items, and the final blocks by which they were judged. */
 interface Judged {
   readonly fates: readonly ItemFate[];
   readonly views: ReadonlyMap<string, FinalView>;
@@ -188,7 +189,7 @@ interface Judged {
 
 /**
  * Lapses a payment whose attempts can never be carried out while its deposit addresses are open. The addresses were open before the
- * attempts, and anybody can open them, so an address alone must not keep the payment `processing`. Only enough money at one of them
+ * attempts, and anybody can open them, so an address alone must not keep the payment `processing`. Only an address with enough money
  * does, because that money pays.
  */
 async function lapseBesideAddresses(
@@ -235,7 +236,7 @@ export async function fateOfItem(
   let { isAlone } = used;
   let isReportedPaid = paid.has(commitment);
   if (isReportedPaid) {
-    // The event came before the item was stored, so it was taken for a stranger's.
+    // The paid event was read before the item was stored, so it was decided as an unknown event. It has to be decided again.
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed && !isAuthorized(item.method)) {
     const { lease, memory } = watcher;
@@ -256,7 +257,10 @@ export async function fateOfItem(
   });
 }
 
-/** True if the authorization is used at the final block. Undefined while the endpoints do not agree. */
+/**
+ * Whether the authorization is used at the final block, and whether only one endpoint says so. Undefined while the endpoints do not
+ * agree.
+ */
 async function askUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
   const { chain, block, isAlone } = view;
   const { commitment, subject } = stored;
@@ -275,7 +279,7 @@ function timeOf(view: FinalView | undefined): number {
   return (view?.block.timestampS ?? 0) * 1000;
 }
 
-/** The ended items as evidence, which names items by commitment, as the chain does. */
+/** The ended items as they appear in the evidence of an event. It names items by commitment, as the chain does. */
 function endEvidence(items: readonly StoredItem[], ended: readonly ItemEnd[]) {
   const commitments = new Map(items.map(({ key, commitment }) => [key, commitment]));
   return ended.map(({ key, state, reason }) => ({ commitment: commitments.get(key), state, reason }));

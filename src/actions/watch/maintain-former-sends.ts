@@ -16,17 +16,20 @@ import { findFormerRelayers } from '../relay/former-relayers.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const MAINTAIN_EVERY_MS = 20_000;
-/** A transaction with the usual price of gas is mined long before this. After it, the items of an unmined one are due again. */
+/** The items of an unmined transaction are due again after this time. A transaction with the usual gas price is mined long before. */
 const STRANDED_AFTER_MS = 3 * 60_000;
-/** Endpoints forget a transaction that waits within hours or a few days. */
+/** An unmined transaction is given up after this time. Endpoints forget a pending transaction within hours or a few days. */
 const GIVEN_UP_AFTER_MS = 7 * 86_400_000;
-/** The audit reports gas that is not booked when it finds it twice, a minute apart. */
+/**
+ * The interval of checks whether given-up transactions were mined. The audit reports gas that is not booked in two runs, a minute
+ * apart.
+ */
 const LOOK_AGAIN_MS = 60_000;
 const MAX_BROADCASTS = 64;
 
 /**
- * Tends transactions of relayers whose keys are gone. Their stored bytes can be broadcast again without the key. If they are still
- * not mined, because nobody can raise their fee or the account is empty, other relayers send their items.
+ * Maintains the unmined transactions of relayers whose keys are gone. The stored bytes can be broadcast again without the key. If a
+ * transaction is still not mined, because nobody can raise its fee or the account is empty, other relayers send its items.
  */
 export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Promise<void> {
   const { chain, network, lease, memory } = watcher;
@@ -56,16 +59,17 @@ export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Pr
 }
 
 /**
- * Gives up transactions without an item that they could still pay, if no two endpoints have seen their slots used for a week. They
- * are not broadcast any more. One of two endpoints can cause this by hiding that they were mined: they are opened again when both show
- * it. If the key comes back, its relayer finds their slots unused, and opens them again.
+ * Gives up transactions that have no item left to pay, if for a week no two endpoints have reported their slots as used. A given-up
+ * transaction is not broadcast any more. A single endpoint can cause this by hiding that a transaction was mined: the transaction is
+ * opened again when two endpoints show it. If the key comes back, its relayer finds the slots unused, and opens the transactions
+ * again.
  */
 async function giveUp(deps: WatchDeps, watcher: Watcher, former: readonly OpenSender[], before: Date): Promise<void> {
   const { network, lease } = watcher;
   for (const { signer, items, firstSlot, until } of former) {
     if (items > 0 || until > before) continue;
     const used = await agreedSlots(watcher, signer);
-    // A used slot ends with its transaction, when that is final.
+    // A transaction with a used slot is not given up: it is closed when the transaction that used the slot is final.
     if (used === undefined || used > firstSlot) continue;
     const sends = await commandOfLeader(deps, lease, (tx) => giveUpSends(tx, { network, signer }, { before }));
     if (sends > 0) deps.log.warn({ network, signer, sends }, 'transactions of a former relayer are given up');
@@ -73,7 +77,7 @@ async function giveUp(deps: WatchDeps, watcher: Watcher, former: readonly OpenSe
 }
 
 /**
- * Opens transactions again that were mined after they were given up, so that their cost is booked. Their items need no care: the
+ * Opens transactions again that were mined after they were given up, so that their cost is booked. Their items are not changed: the
  * events of a transaction count whoever broadcast it, and a commitment is used only once.
  */
 async function reopenMined(deps: WatchDeps, watcher: Watcher, nowMs: number): Promise<void> {
@@ -88,7 +92,7 @@ async function reopenMined(deps: WatchDeps, watcher: Watcher, nowMs: number): Pr
   }
 }
 
-/** The number of used slots that two endpoints confirm, or the only endpoint. Undefined if it is unknown. */
+/** The number of used slots of an account that two endpoints confirm, or that the only endpoint reports. Undefined if it is unknown. */
 async function agreedSlots({ chain }: Watcher, signer: string): Promise<number | undefined> {
   const { atLeast, soleCount, isAlone } = await askUsedSlots(chain.reader, signer);
   return atLeast ?? (isAlone ? soleCount : undefined);

@@ -7,9 +7,9 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 const MAX_EVENTS = 500;
 
 /**
- * Moves payments to `processing` as soon as a block contains the payer's coin. From then on nobody else should pay, and the
- * merchant should not cancel, whether or not a wallet confirmed. The outcome is decided at final depth. If a reorg removes the
- * block, the deadline of the action ends the wait.
+ * Moves payments to `processing` as soon as a block contains the payer's native coin. From then on nobody else should pay, and the
+ * merchant should not cancel, even if the wallet has not called `confirm`. The outcome is decided at final depth. If a reorg removes
+ * the block, the payment waits until the deadline of the coin action.
  */
 export async function noticeCoin(deps: WatchDeps, { network, lease }: Watcher): Promise<void> {
   const events = await findArrivingCoin(deps.db.sql, { network, limit: MAX_EVENTS });

@@ -16,12 +16,12 @@ import { SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * The maximum number of events that are proved in a round. The others wait for the next one, because strangers can cause any number
- * of them.
+ * The maximum number of events that one round checks with the endpoints. The others wait for the next round, because strangers can
+ * cause any number of them.
  */
 const MAX_PROVED = 50;
 
-/** Events without a stored item. An event in neither set is settled, and is no sign of a restored database. */
+/** Events without a stored item whose check has a special result. All others are decided without a problem. */
 export interface StrangeEvents {
   /** Events that the endpoints could not confirm or refute yet. */
   readonly open: ReadonlySet<StoredEvent>;
@@ -30,11 +30,11 @@ export interface StrangeEvents {
 }
 
 /**
- * Searches final events without a stored item for a proof that the database was restored from an older backup: transfers out of our
- * own accounts, refunds that our relayers sent for a merchant's account, and items with our seal that are always stored before
- * anybody can carry them out. Only the holder of our keys can cause them. A proof freezes the network as restored: nothing is paid
- * out, nothing expires by the clock, and no money counts as unexpected. Two endpoints must show the event, and the token itself
- * must show that the money has moved. An event that two endpoints deny was invented by the third.
+ * Searches final events without a stored item for a proof that the database was restored from an older backup. Proofs are transfers
+ * out of our own accounts, refunds that our relayers sent for a merchant's account, and items with our seal that are always stored
+ * before anybody can carry them out. Only the holder of our keys can cause them. A proof freezes the network as restored: nothing is
+ * paid out, nothing expires by the clock, and no money counts as unexpected. Two endpoints must show the event, and the token itself
+ * must show that the money has moved. An event that enough endpoints deny was forged by another endpoint, and is deleted.
  */
 export async function noticeRestore(
   deps: WatchDeps,
@@ -65,7 +65,7 @@ export async function noticeRestore(
       : left.has(event) || isAmong(network, own, origin.from);
   const forged: StoredEvent[] = [];
   const proofs: StoredEvent[] = [];
-  // All at once: one after the other, strangers' transactions would delay the next round by a round trip each.
+  // All events are checked at once. One after the other, strangers' events would delay the next round by a round trip each.
   await Promise.all(
     proved.map(async (event) => {
       const { transactionHash } = event;
@@ -94,16 +94,19 @@ export async function noticeRestore(
   return { open, unproved };
 }
 
-/** Claims take turns: claims about which the endpoints contradict each other must not fill the round. */
+/** Rotates the claims by `turns`, so that claims about which the endpoints contradict each other do not fill every round. */
 function inTurn<T>(claims: readonly T[], turns: number): readonly T[] {
   const first = claims.length === 0 ? 0 : turns % claims.length;
   return [...claims.slice(first), ...claims.slice(0, first)];
 }
 
-/** Events without a row in the database, which may prove that the database was restored. Each event is in exactly one set. */
+/** Events without a stored item, which may prove that the database was restored. Each event is in at most one set. */
 interface Claims {
+  /** Transfers out of our own accounts. */
   readonly left: ReadonlySet<StoredEvent>;
+  /** Events with the id of a refund of a known payment. */
   readonly refunds: ReadonlySet<StoredEvent>;
+  /** Events whose seal may contain an id of ours. */
   readonly sealed: ReadonlySet<StoredEvent>;
 }
 
@@ -126,7 +129,8 @@ async function claimsAmong(
   const rest = served.filter((event) => !left.has(event) && !refunds.has(event) && hasPossibleId(deps, event));
   // A frozen network needs no further proof.
   if (rest.length === 0 || (await isRestoring(deps.db.sql, network))) return { left, refunds, sealed: new Set() };
-  // Anybody can sweep an address again. An operator who has lifted the freeze has decided about its earlier sweeps.
+  // Commitments that already have a decided event are left out. Anybody can sweep an address again, and an operator who has lifted
+  // the freeze has examined its earlier sweeps.
   const commitments = [...new Set(rest.map(({ commitment }) => commitment))];
   const decided = await findDecidedCommitments(deps.db.sql, { network, commitments });
   return { left, refunds, sealed: new Set(rest.filter(({ commitment }) => !decided.has(commitment))) };
@@ -150,7 +154,7 @@ function takenBy({ fields: { payer = '', asset = '', amount = '0' } }: StoredEve
   return { payer, asset, amount: BigInt(amount) };
 }
 
-/** Events with the id of a refund of a known payment. A merchant can cause such an event, but not with our key. */
+/** Events with the id of a refund of a known payment. A merchant can cause such an event, too, but not through our relayers. */
 async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
   const named = events.flatMap((event) => {
     const ids = hintedIds(deps, event.fields.subject ?? '').filter((id) => id.startsWith('rfnd_'));
@@ -200,8 +204,8 @@ function isSubjectEvent(event: ChainEvent): event is SubjectEvent {
 
 /**
  * True if the event has a seal of this gateway, and its item can be missing only because the database was restored. A payer gets
- * sealed items to sign that are stored only at `confirm`, and may have them carried out without it. So a signed item proves a
- * restore only if one of our relayers sent it. Addresses and coin actions are stored before anybody gets them.
+ * sealed items to sign that are stored only at `confirm`, and may have them carried out without calling it. So a signed item proves a
+ * restore only if one of our relayers sent it. Deposit addresses and coin actions are stored before anybody gets them.
  */
 function isForgotten(
   { chain }: Watcher,
@@ -211,7 +215,7 @@ function isForgotten(
   const event = origin.sealed.find((each) => each.logIndex === logIndex);
   const terms = event && termsOfEvent(chain.network, event);
   if (event === undefined || terms === undefined) return false;
-  // Coin emits no log of its own: the Collector reports the amount that it received.
+  // Native coin emits no log of its own, so the amount is the one that the Collector reports.
   if (event.type === 'paid') {
     return (
       terms.method === 'native' ||
@@ -227,7 +231,7 @@ function isAmong(network: string, own: readonly string[], account: string): bool
   return own.some((each) => isSameAddress(network, each, account));
 }
 
-/** Deletes forged events: a stored event would count as a transfer that the database has forgotten. */
+/** Deletes forged events, because a stored event would count as a transfer that is missing in the database. */
 async function forgetForged(
   deps: WatchDeps,
   { network, lease }: Watcher,
@@ -245,7 +249,8 @@ async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, even
   const reason = `transaction ${transactionHash} in block ${blockNumber} was made with a key of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
   await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
-    // A rebuild may have restored the item while the endpoints were asked. It has lifted its freeze, and nobody would lift this one.
+    // A rebuild may have restored the item while the endpoints were asked, and lifted the freeze of this network. Nobody would lift a
+    // freeze that is set afterwards.
     if ((await findItemsOfEvents(tx, network, [commitment])).length > 0) return;
     await putFreeze(tx, deps, { scope: 'restored', subject: network, reason, actor: 'watcher', since });
   });

@@ -18,7 +18,7 @@ export interface KnownEvent {
 export interface ProvedEvents {
   /** Events that are deep enough and confirmed by enough endpoints. */
   readonly proved: readonly KnownEvent[];
-  /** Events that enough endpoints deny although they have the blocks. */
+  /** Events that enough endpoints deny, although these endpoints have the blocks. */
   readonly refuted: readonly KnownEvent[];
 }
 
@@ -26,7 +26,7 @@ export interface ProvedEvents {
 const ASK_AGAIN_MS = 2_000;
 
 /**
- * Compares events with the receipts of their transactions, from each endpoint. The list of logs came from one endpoint, which may
+ * Compares stored events with the receipts of their transactions, from each endpoint. The events came from one endpoint, which may
  * have forged them.
  */
 export async function proveEvents(
@@ -72,7 +72,7 @@ export async function proveEvents(
   return { proved, refuted };
 }
 
-/** Checks whether an event is deep enough according to two endpoints, or to a single one. */
+/** Returns a function that checks whether an event is deep enough according to two endpoints, or to a single one. */
 function depthChecker(deps: RegistryDeps, { chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
@@ -81,7 +81,7 @@ function depthChecker(deps: RegistryDeps, { chain, depth: ownDepth }: Watcher, {
     return known;
   };
   return async ({ event, item }: KnownEvent) => {
-    // Only a success needs more than the network's own depth.
+    // Only a paid event may need more than the network's own depth.
     const { depth, tag } =
       event.type === 'paid' ? finalityOf(deps, chain.network, item) : { depth: ownDepth, tag: undefined };
     const named = tag && (await heightsOf(tag));

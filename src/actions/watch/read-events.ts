@@ -5,9 +5,9 @@ import { isItsOwnFault } from '../each-isolated.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * The events of these blocks. An unreadable log is set aside with an alert. A block that makes reading fail is found by bisection
- * and set aside, too, so that the rest continues. A payment in it is not lost: its event is also in the receipt of our own
- * transaction, and no item ends as unpaid while the chain reports its authorization as used.
+ * Reads the Collector's events of a range of blocks. An unreadable log is set aside with an alert. A block that makes reading fail is
+ * found by bisection and set aside, too, so that the other blocks continue. A payment in such a block is not lost: its event is also
+ * in the receipt of our own transaction, and no item ends as unpaid while the chain reports its authorization as used.
  */
 export async function readEvents(
   deps: WatchDeps,
@@ -36,7 +36,7 @@ export async function readEvents(
   }
 }
 
-/** Reports each log once while this node watches. Of a flood only the first logs are reported. */
+/** Reports each unreadable log once while this node watches, and at most `MAX_UNREAD` logs. */
 async function reportUnreadable(
   deps: WatchDeps,
   { network, memory }: Watcher,
@@ -55,7 +55,7 @@ async function reportUnreadable(
   }
 }
 
-/** Clears the alert of a log that is readable now, because an endpoint had garbled it. */
+/** Clears the alert of a log that an endpoint had garbled, and that can be read now. */
 async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: readonly ChainEvent[]): Promise<void> {
   if (memory.unread.size === 0) return;
   for (const { transactionHash, logIndex } of events) {
@@ -65,8 +65,8 @@ async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: 
 }
 
 /**
- * Clears the alerts of events that were found in a receipt. The logs stay in memory: the endpoint may list them garbled again, and
- * they must not be reported again.
+ * Clears the alerts of events that were found in a receipt. Their logs stay in `unread`, because an endpoint may list them garbled
+ * again, and they must not be reported a second time.
  */
 export async function clearFound(deps: WatchDeps, network: string, events: readonly ChainEvent[]): Promise<void> {
   for (const { transactionHash, logIndex } of events) {

@@ -25,9 +25,9 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 const COMPARED_AT_ONCE = 16;
 
 /**
- * Deletes the stored blocks and events above the last block that is still in the chain. Events below final depth had no effect yet.
- * Final events keep their effect: the payment stays succeeded, its log and an alert record the reorg, and the same authorization is
- * due again, so that the money arrives after all.
+ * Deletes the stored blocks and events above the last block that is still in the chain. Events that were not final had no effect yet.
+ * Final events keep their effect: the payment stays succeeded, its log and an alert record the reorg, and its item is due again, so
+ * that the money arrives after all.
  */
 export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainCursor): Promise<ChainCursor> {
   const { chain, network, lease } = watcher;
@@ -72,7 +72,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   return next;
 }
 
-/** Proved movements and decided sweeps have left the chain, so the money of their payments is computed again. */
+/** Computes the money of payments again whose proved movements or decided sweeps have left the chain. */
 async function computeAgain(
   tx: Tx,
   deps: WatchDeps,
@@ -101,8 +101,8 @@ async function reportLost(tx: Tx, payments: readonly string[], at: Date): Promis
 }
 
 /**
- * Final items are reopened only if enough endpoints show another block at that height: a lying endpoint must neither raise false
- * alarms nor cause authorizations to be sent again.
+ * Throws unless enough endpoints show that the last final block has left the chain. Only then may final items be reopened: a lying
+ * endpoint must neither raise false alarms nor cause authorizations to be sent again.
  */
 async function refuseFalseReorg(
   { chain, network, memory }: Watcher,
@@ -137,7 +137,7 @@ async function lastShared(reader: ChainReader, seen: readonly SeenBlock[]): Prom
   return undefined;
 }
 
-/** No stored block is left in the chain: reading starts again below the oldest of them. */
+/** The block below the oldest stored block. If no stored block is left in the chain, reading starts again there. */
 async function belowAll({ chain, network }: Watcher, seen: readonly SeenBlock[], cursor: ChainCursor) {
   const lowest = seen.at(-1)?.number ?? cursor.blockNumber;
   const block = await chain.reader.block(Math.max(0, lowest - 1));

@@ -29,18 +29,18 @@ export interface PaidInput {
 }
 
 interface Settled {
-  /** The reason why the event is not credible. */
+  /** The reason why the event is not credible; null if it was applied. */
   readonly problem: string | null;
-  /** True if the event is marked as decided already. */
+  /** True if the event is already marked as decided. */
   readonly isDecided: boolean;
 }
 
 const SETTLED: Settled = { problem: null, isDecided: true };
 
 /**
- * Applies a payment that has arrived at final depth. The transaction that ends its item also marks the event as decided. Positions
- * are computed from decided events alone, so an event that is decided later would leave a moment in which a computation forgets
- * the money.
+ * Applies a paid event of a payment at final depth. The database transaction that ends the item also marks the event as decided. The
+ * payment's lots are computed from decided events alone, so an event that is marked later would be missing in a computation in
+ * between.
  */
 export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<Settled> {
   const { network, lease, event, item, slot, status } = input;
@@ -65,8 +65,8 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<Set
   const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
   const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
-    // The payer sent native coin and closed the page, so the payer is known only now. After a crash behind this transition the
-    // event is still undecided, and the next round continues with the transition below.
+    // The payer sent native coin and closed the page, so the payer is known only now. After a crash between the two transitions the
+    // event is still undecided, and the next round continues with the second one.
     await deps.movePayment({ ...move, event: confirmedByCoin(item) });
   }
   const outcome = await deps.movePayment({
@@ -86,9 +86,9 @@ function decisionOf({ transactionHash, logIndex }: StoredEvent): DecidedEvent {
 }
 
 /**
- * The item was carried out before. If another event of it is known, one commitment was collected by two kinds of authorization, and
- * the second amount is unexpected money. The position is computed from both events once this one is decided. If no other event is
- * known, a node of an older version has ended the item, and died before it marked the event.
+ * Handles a paid event of an item that is already paid. If another event of the item is known, two kinds of authorization used its
+ * commitment, and the second amount is unexpected money: the lots are computed from both events once this one is decided. If no other
+ * event is known, a node of an older version has ended the item, and stopped before it marked this event.
  */
 async function noteSecond(deps: WatchDeps, { network, lease, event, item }: PaidInput): Promise<void> {
   const first = await findPaidEvent(deps.db.sql, { network, commitment: item.commitment, before: event });
@@ -110,8 +110,8 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
 }
 
 /**
- * The payment had ended before. Either this item had paid it and was reopened by a deep reorg, or the money is a surplus, which has
- * to be returned.
+ * Records a paid event of a payment that had ended before. Either the same item had paid it and was reopened by a deep reorg, or the
+ * money is unexpected and has to be returned.
  */
 async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
   const { item, event, lease } = input;
@@ -132,7 +132,7 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 
-/** The payment now shows the transaction that finally paid it, because the previous one left the chain. */
+/** Stores the transaction that finally paid the payment, because the previous one has left the chain. */
 async function noteTransaction(tx: Tx, { network, event, item, slot }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };

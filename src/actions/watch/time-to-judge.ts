@@ -1,13 +1,17 @@
 import { askWitnesses, blockKey, disputedBlock } from '../evidence.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** The last final block may be this much older or newer than our clock and the depth suggest, before a second endpoint is asked. */
+/**
+ * The tolerated difference between the time of the last final block and the time that our clock and the depth suggest. If the
+ * difference is larger, a second endpoint is asked.
+ */
 const USUAL_ERROR_MS = 60_000;
 
 /**
- * Attempts with an earlier deadline are judged. The cursor's block time is the word of one endpoint. That is enough to choose
- * attempts, because two endpoints say whether a deadline has passed, but only near our own clock: a time that is far too early would
- * choose none, and end nothing. Beyond that, two endpoints are asked. So a chain in normal operation costs no call.
+ * The time before which a deadline must lie for its attempt to be judged, in Unix milliseconds. It is the time of the last final
+ * block, as one endpoint reports it. That is enough to choose attempts, because two endpoints must then confirm that a deadline has
+ * passed. But a time that is far too early would choose no attempt. So two endpoints are asked if the time is far from our own
+ * clock's. In normal operation this costs no call.
  */
 export async function timeToJudge(
   deps: WatchDeps,

@@ -18,7 +18,10 @@ import { mostPerRound, newRoundReads, type View, type WatchDeps, type Watcher } 
 /** The interval of checks that depend on time alone while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
 const CHECK_EVERY_MS = 30_000;
-/** An item without an outcome this long after the largest amounts are final at its deadline raises an alert. */
+/**
+ * The time until an item with an unknown outcome raises an alert. It begins when the item's deadline is final even for the largest
+ * amounts.
+ */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
 
 /**
@@ -30,7 +33,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
   try {
     return await watch(deps, watcher);
   } finally {
-    // A round that fails because endpoints contradict each other raises the alert, too.
+    // Contradictions between endpoints raise the alert even if they make the round fail.
     await reportStanding(watcher);
   }
 }
@@ -43,7 +46,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   let hasMoreMovements = false;
   const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
   if (isTime && !hasMoreEvents) {
-    // After a failure here the next round does the work, whether or not the chain has moved.
+    // If a step below fails, the next round repeats these steps, even if the chain has not moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
     hasMoreMovements = await readMovements(deps, watcher, view);
@@ -59,7 +62,10 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   return view.isBehind || hasMoreEvents || hasMoreMovements;
 }
 
-/** Judges attempts whose time is over. Needs blocks without a gap: the final block is never above the cursor, even after days offline. */
+/**
+ * Judges attempts whose deadline has passed. That requires that all blocks up to the final one were read, which is always true: the
+ * final block is never above the cursor, even after days offline.
+ */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('endings');
   watcher.memory.reads = newRoundReads();
@@ -67,7 +73,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   const ask = { finalAt: new Date(await timeToJudge(deps, watcher, view)), limit: mostPerRound(deps) };
   const now = new Date(deps.world.clock.nowMs());
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
-  // A round that was not full means that every payment had its turn.
+  // If the page is not full, every payment has had its turn.
   if (payments.length < ask.limit) judged.clear();
   else for (const { id, merchantId } of payments) judged.set(merchantId, id);
   const subjects = payments.map(({ id }) => id);
@@ -86,7 +92,10 @@ async function reportStanding({ chain, network, depth, memory, disputed, alone }
   await alone.set(network, memory.heights.alone === undefined ? undefined : message);
 }
 
-/** Goes by our own clock: an endpoint that reports too early times must not silence the alert. */
+/**
+ * Raises an alert for items whose outcome is unknown for too long. Uses our own clock, because an endpoint that reports block times
+ * that are too early must not silence the alert.
+ */
 async function raiseUndetermined(deps: WatchDeps, { chain, network, memory, undetermined }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
   if (!hasPassed(memory.checkedAtMs, nowMs, CHECK_EVERY_MS)) return;

@@ -22,7 +22,7 @@ export interface WatchDeps extends LeaseDeps, RowKeyDeps, SubjectKeyDeps {
 }
 
 export interface WatchSettings {
-  /** The first block to read of a new chain; a little below its head if undefined. */
+  /** The block at which the first reading of a chain begins; a little below the head if undefined. */
   startAt?(network: string): number | undefined;
   /** The smallest amount at a deposit address that is swept, in whole tokens. */
   sweepFrom?(network: string): bigint | undefined;
@@ -30,7 +30,7 @@ export interface WatchSettings {
   toleranceBasisPoints?(): number;
   /** The maximum number of payments, outgoing items, deposit addresses and events in a round; 500 if undefined. */
   readonly mostPerRound?: number;
-  /** The number of movements to an address that are added up in a checkpoint at once; 100 if undefined. */
+  /** The number of proved movements to an address after which they are added up in a checkpoint; 100 if undefined. */
   readonly movementsPerCheckpoint?: number;
 }
 
@@ -52,34 +52,43 @@ export interface Watcher {
   readonly depth: number;
   readonly lease: Lease;
   readonly undetermined: Alarms;
-  /** The alerts for endpoints that contradict each other, and for a single trusted endpoint. */
+  /** The alert for endpoints that contradict each other. */
   readonly disputed: Alarms;
+  /** The alert while only a single endpoint can be asked. */
   readonly alone: Alarms;
   readonly memory: WatchMemory;
 }
 
-/** State that may be lost: then some calls are repeated. */
+/** The watcher's state in memory. If it is lost, some calls are repeated. */
 export interface WatchMemory {
-  /** The times of the last reading of events, and of the last check of items that depend on time. */
+  /** The time of the last reading of events. */
   readAtMs: number;
+  /** The time of the last complete check of everything that depends on time. */
   judgedAtMs: number;
+  /** The time of the last check for items whose outcome is unknown for too long. */
   checkedAtMs: number;
+  /** The time of the last maintenance of transactions of former relayers. */
   formerMaintainedAtMs: number;
+  /** The time of the last check whether given-up transactions were mined. */
   givenUpReadAtMs: number;
-  /** Slots that a transaction of somebody else has used, each with the height up to which the chain had been read. */
+  /**
+   * Slots of our accounts that were used by a transaction which is not ours. The value is the height up to which the chain had been
+   * read at the discovery.
+   */
   readonly foreign: Map<string, number>;
-  /** The height of the chain as the endpoints last reported it, and the time of that request. */
+  /** The height of the chain as the endpoints last reported it. */
   heights: Heights;
+  /** The time of the last request for the height of the chain. */
   askedAtMs: number;
   /** The contradictions of endpoints, one sentence for each question. */
   readonly disputes: Map<Question, string>;
-  /** The time of the next request about a disputed event. */
+  /** The earliest time of the next request about a disputed event. */
   readonly askAgainAtMs: Map<string, number>;
   /** Searches for events that were missing in every list of logs. */
   readonly searches: Map<string, Search>;
   /** The blocks that the searches of this round have read. */
   reads: RoundReads;
-  /** Unreadable logs by the subject of their alert. */
+  /** The subjects of the alerts for unreadable logs. */
   readonly unread: Set<string>;
   /** The watched deposit addresses. Every row up to `settledNumber` is committed and loaded. */
   readonly places: {
@@ -93,13 +102,13 @@ export interface WatchMemory {
   readonly provedTimes: Map<string, number>;
   /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
   readonly turns: {
-    /** By merchant: the id of the last payment. */
+    /** By merchant: the id of the payment that was judged last. */
     readonly payments: Map<string, string>;
-    /** The last item of a payout, refund or return. */
+    /** The outgoing item that was judged last. */
     outgoing: ItemKey | '';
-    /** An event that is not decided yet. Undefined if the last round had all of them. */
+    /** The last undecided event of the last page. Undefined if that page contained all of them. */
     event: EventTurn | undefined;
-    /** The number of claims of a forgotten transfer that had their turn. */
+    /** The number of claims that had their turn (see `notice-restore.ts`). */
     claims: number;
   };
 }
@@ -107,13 +116,13 @@ export interface WatchMemory {
 /** The progress of a search for an event: all blocks below `next` were read, and are final. */
 export interface Search {
   readonly next: number;
-  /** True if only a single endpoint answered for some of them. */
+  /** True if only a single endpoint answered for some of these blocks. */
   readonly isAlone: boolean;
 }
 
 /**
- * The blocks that were read in a round. Its searches share them: a payer who uses the nonces of many signatures elsewhere causes a
- * search for each, and all of them read the same blocks.
+ * The blocks and events that were read in a round. Searches share them: a payer who uses the nonces of many signatures elsewhere
+ * causes a search for each signature, and all of them read the same blocks.
  */
 export interface RoundReads {
   readonly events: Map<string, Promise<ReportedEvents>>;
@@ -155,14 +164,15 @@ export function watchLeaseName(network: string): string {
   return `watch ${network}`;
 }
 
+/** The state of a chain as the watcher has read it. */
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;
-  /** The time of that block, according to one endpoint. It proves nothing. */
+  /** The time of block `finalNumber` according to one endpoint. It proves nothing. */
   readonly finalAtMs: number;
   /** The height of the chain according to its endpoints. */
   readonly heights: Heights;
-  /** True if there is more to read. */
+  /** True if the chain has blocks that are not read yet. */
   readonly isBehind: boolean;
   /** True if the chain has moved since the last round. */
   readonly hasNews: boolean;

@@ -24,7 +24,7 @@ export interface Claimed extends ClaimedDelivery {
 
 export type JudgedOutcome = Outcome & { readonly isReceivers: boolean };
 
-/** Signs and sends the delivery once. Our own errors are outcomes as well. */
+/** Signs and sends a delivery once. An error of the gateway itself is an outcome, too. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   endpoint: Endpoint,

@@ -24,7 +24,7 @@ export interface Message {
   readonly secrets: readonly KeyObject[];
 }
 
-/** The limits of an answer in time and size. */
+/** The limits of requests: the time and size of an answer, and the number of connections that stay open. */
 export const ATTEMPT_LIMITS = { timeoutMs: 10_000, maxBytes: 64 * 1024, keptConnections: 32 };
 const STORED_BYTES = 4 * 1024;
 const GONE = 410;
@@ -67,7 +67,7 @@ function judge({ status, headers, bytes }: Answer, startedAtMs: number, nowMs: n
   };
 }
 
-/** Replaces bytes that are not UTF-8, and NUL, which PostgreSQL refuses in text. */
+/** The beginning of a body as text. Replaces bytes that are not UTF-8, and NUL, which PostgreSQL refuses in text. */
 function textOf(bytes: Buffer): string {
   return bytes.subarray(0, STORED_BYTES).toString('utf8').replaceAll('\0', '\u{fffd}');
 }

@@ -64,7 +64,7 @@ export function changeEndpoint(
   });
 }
 
-/** Stops the deliveries for good, and deletes the secrets. Repeated deletion changes nothing. */
+/** Deletes an endpoint: stops its deliveries for good, and deletes its secrets. A repeated deletion changes nothing. */
 export function deleteEndpoint(deps: CommandDeps, request: EndpointRequest): Promise<void> {
   return command(deps, async (tx, now) => {
     const endpoint = await lockEndpoint(tx, request.endpointId);
@@ -82,7 +82,7 @@ export function deleteEndpoint(deps: CommandDeps, request: EndpointRequest): Pro
   });
 }
 
-/** Creates a new secret for the endpoint, and returns it. Older secrets sign as well until the overlap is over. */
+/** Creates a new secret for the endpoint, and returns it. Older secrets continue to sign until the overlap is over. */
 export function rotateEndpointSecret(
   deps: EndpointDeps,
   { overlapMs, ...request }: EndpointRequest & { readonly overlapMs: number },

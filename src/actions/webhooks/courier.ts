@@ -39,7 +39,7 @@ export interface CourierDeps extends CommandDeps, Pick<AttemptDeps, 'exchangeFor
   readonly secrets: Secrets;
   readonly readBodies: BodyReader;
   readonly meters: CourierMeters;
-  /** Called when places became free. */
+  /** Called when the courier can claim more deliveries. */
   readonly onFree: () => void;
 }
 
@@ -48,7 +48,7 @@ export interface CourierMeters {
   inFlight(count: number): void;
 }
 
-/** Attempts deliveries, on every node. Nodes share the work by claims. */
+/** Attempts webhook deliveries. Every node has a courier; a claim gives a delivery to one of them. */
 export interface Courier {
   /** Claims due deliveries, up to `most`, and begins their attempts. Returns the number of claims. */
   takeDue(most?: number): Promise<number>;
@@ -59,26 +59,30 @@ export interface Courier {
 }
 
 /**
- * The maximum number of deliveries that this node has claimed, in total and for one partner. A claimed delivery is attempted even
- * if payments came meanwhile, so a node claims only enough to keep its attempts going between two rounds.
+ * The maximum number of deliveries that this node has claimed. A claimed delivery is attempted even if payments come meanwhile, so a
+ * node claims only enough to keep its attempts going between two rounds.
  */
 const PLACES = 4_096;
+/** The maximum number of deliveries of one partner that this node has claimed. */
 const CLAIMS: PlaceLimits = { ofPartner: 256, reserved: 8, withReserved: 512 };
 /** The maximum number of attempts of one partner in flight. Each endpoint has a window as well. */
 const IN_FLIGHT: PlaceLimits = { ofPartner: 128, reserved: 4, withReserved: 256 };
-/** Longer than the wait for the window, an attempt and the storage of its result. */
+/** The duration of a claim. It is longer than the wait for the window, an attempt and the storage of its result. */
 const CLAIM_MS = 30_000;
-/** The longest wait of a claim for a place, so that a change or deletion of the endpoint takes effect within seconds. */
+/**
+ * The longest time that a claimed delivery waits for its attempt, so that a change or deletion of the endpoint takes effect within
+ * seconds.
+ */
 const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
-/** Results of attempts wait for so many turns of the event loop, so that one statement stores more of them. */
+/** The number of turns of the event loop that a result waits to be stored, so that one statement stores more results. */
 const GATHERED_TURNS = 8;
 /** The maximum number of endpoints whose pace is remembered. Other endpoints begin with the initial pace. */
 const MAX_LANES = 20_000;
 
 /**
- * The partner and the merchant that a claim counts for, stored with the claim because the endpoint may get other merchants
- * meanwhile.
+ * The partner and the merchant whose limits a claim counts for. They are stored with the claim, because the endpoint may get other
+ * merchants meanwhile.
  */
 interface Holder {
   readonly partnerId: string;
@@ -103,7 +107,7 @@ export function createCourier(deps: CourierDeps): Courier {
   const held = newCounts();
   const inFlight = newCounts();
   const underWay = new Set<Promise<void>>();
-  /** Lanes with claims that wait for a place. */
+  /** Lanes with claimed deliveries whose attempts have not begun. */
   const queued = new Set<Lane>();
   /** Claims that waited for too long. The next round releases them. */
   const stale: Claimed[] = [];
@@ -139,7 +143,7 @@ export function createCourier(deps: CourierDeps): Courier {
     }
   }
 
-  /** Begins attempts of the lane until its window or its partner's places are full. */
+  /** Begins attempts of the lane until the window of the endpoint or the limit of its partner is reached. */
   function pump(lane: Lane): void {
     dropStale(lane);
     while (!isFull(holderOf(lane.endpoint)) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
@@ -154,7 +158,10 @@ export function createCourier(deps: CourierDeps): Courier {
     return freePlaces(IN_FLIGHT, inFlight.usedBy(holder)) === 0;
   }
 
-  /** Drops claims that waited for too long, because the endpoint may have been changed or deleted. The oldest claims are first. */
+  /**
+   * Drops claims that waited for too long, because the endpoint may have been changed or deleted. The queue begins with the oldest
+   * claim.
+   */
   function dropStale({ queue }: Lane): void {
     const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
     for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
@@ -196,7 +203,7 @@ export function createCourier(deps: CourierDeps): Courier {
     });
     if (outcome.isReceivers) notePace(pace, outcome);
     pump(lane);
-    // A place of the partner became free, and its other endpoints may wait for one.
+    // The partner had reached its limit of attempts in flight. Now its other endpoints may begin an attempt.
     if (wasFull) for (const other of queued) if (other.endpoint.partnerId === countedFor.partnerId) pump(other);
     if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
     deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
@@ -266,7 +273,10 @@ export function createCourier(deps: CourierDeps): Courier {
   };
 }
 
-/** The only merchant of an endpoint; its partner if the endpoint is for several merchants or all. */
+/**
+ * The partner and the holder that an endpoint counts for. The holder is the only merchant of the endpoint, or the partner if the
+ * endpoint is for several merchants or all.
+ */
 function holderOf({ partnerId, merchantIds }: Endpoint): Holder {
   return { partnerId, holder: quotaHolder(merchantIds) ?? partnerId };
 }

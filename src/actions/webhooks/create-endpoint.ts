@@ -53,8 +53,8 @@ export function createEndpoint(
 }
 
 /**
- * Refuses an endpoint beyond the limit of these merchants. The lock is needed because two concurrent requests could exceed the
- * limit together.
+ * Throws if the partner or the merchant already has the maximum number of endpoints. The lock is needed because two concurrent
+ * requests could exceed the limit together.
  */
 export async function refuseTooMany(tx: Tx, owner: Owner, merchantIds: readonly string[] | null): Promise<void> {
   await lockName(tx, `webhook endpoints ${owner.partnerId}/${owner.mode}`);
@@ -66,7 +66,7 @@ export async function refuseTooMany(tx: Tx, owner: Owner, merchantIds: readonly 
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 
-/** The merchants must belong to the partner and have the same mode. */
+/** Throws unless all merchants belong to the partner and have the same mode as the endpoint. */
 export async function refuseForeignMerchants(tx: Tx, owner: Owner, ids: readonly string[] | null): Promise<void> {
   if (ids === null) return;
   const own = new Set(await listOwnMerchants(tx, owner, ids));

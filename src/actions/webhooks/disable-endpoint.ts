@@ -10,7 +10,10 @@ import { recordEndpoint } from './record-endpoint.ts';
 /** `gone`: the receiver answered 410. `failing`: all deliveries failed for three days. */
 export type DisableReason = 'gone' | 'failing';
 
-/** Disables an endpoint, with an event. Only a failing endpoint raises an alert, because 410 is the wish of the receiver. */
+/**
+ * Disables an endpoint and appends an event about it. Only a failing endpoint raises an alert, because a receiver that answers 410
+ * wants no more deliveries.
+ */
 export async function disableEndpoint(
   deps: CommandDeps & { readonly log: Log },
   { endpointId, reason }: { readonly endpointId: string; readonly reason: DisableReason },

@@ -9,7 +9,10 @@ interface SecretDeps {
   readonly secrets: Secrets;
 }
 
-/** Binds a secret to one endpoint: it cannot be decrypted in a row that somebody copied to another endpoint. */
+/**
+ * The purpose of a secret's encryption. It binds the secret to one endpoint: the secret cannot be decrypted in a row that somebody
+ * copied to another endpoint.
+ */
 function purposeOf(endpointId: string): string {
   return `webhook secret ${endpointId}`;
 }
@@ -20,7 +23,7 @@ export function newSecret({ world, secrets }: SecretDeps, endpointId: string): {
   return { text: secretText(bytes), stored: { wrapped: secrets.wrap(purposeOf(endpointId), bytes), until: null } };
 }
 
-/** The secrets that sign now, the newest first. Throws a `WrongSecretError`. */
+/** Returns the secrets that sign now, the newest first. Throws a `WrongSecretError` if one of them cannot be decrypted. */
 export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => KeyObject[];
 
 /**
@@ -42,7 +45,7 @@ export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): Se
     });
 }
 
-/** The same secrets, wrapped with the newest master secret. Throws a `WrongSecretError`. */
+/** The secrets in force, wrapped with the newest master secret. Throws a `WrongSecretError` if one of them cannot be decrypted. */
 export function rewrap(
   { secrets }: Pick<SecretDeps, 'secrets'>,
   endpoint: Pick<Endpoint, 'id' | 'secrets'>,

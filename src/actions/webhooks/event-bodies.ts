@@ -22,7 +22,7 @@ export interface BodyReaderDeps {
   readonly renderEvents: RenderEvents;
 }
 
-/** The size of the cache. An event goes to several endpoints, and never changes. */
+/** The maximum size of the cache of bodies. Bodies are worth caching, because an event goes to several endpoints, and never changes. */
 const MAX_CACHED_BYTES = 8 * 1024 * 1024;
 
 /** Renders the body of an event once for each version, and caches it. */

@@ -6,7 +6,7 @@ import { commandOfLeader } from '../lease.ts';
 export const FAN_OUT_LEASE = 'webhooks';
 export const REPLAY_LEASE = 'webhook redeliveries';
 
-/** Creates the deliveries of the next events, about `most` of them. Returns the number of these events. 0 means that none is left. */
+/** Creates the deliveries of the next events, about `most` of them. Returns the number of these events, which is 0 if none is left. */
 export async function fanOutOnce(deps: CommandDeps, lease: Lease, most?: number): Promise<number> {
   const events = await commandOfOne(deps, (now) => fanOutEvents(lease, { now, most }));
   if (events > 0) deps.world.crashPoint?.('hooks.fanned');

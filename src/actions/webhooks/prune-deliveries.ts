@@ -5,8 +5,8 @@ const DAY_MS = 24 * 3_600_000;
 const BATCH = 1_000;
 
 /**
- * Deletes old deliveries, deliveries of deleted endpoints, and deliveries to which narrowed endpoints are no longer subscribed.
- * Returns true if there may be more.
+ * Deletes old deliveries, deliveries of deleted endpoints, and deliveries that an endpoint is no longer subscribed to. Returns true
+ * if there may be more.
  */
 export async function pruneDeliveries(
   deps: CommandDeps,

@@ -10,7 +10,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { type EndpointRequest, lockOwnEndpoint } from './change-endpoint.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 
-/** Attempts a delivery again, with a new schedule. Undefined if there is no such delivery. */
+/** Makes a delivery due again, with a new schedule of attempts. Undefined if there is no such delivery. */
 export function redeliverOne(
   deps: CommandDeps,
   { eventId, ...request }: EndpointRequest & { readonly eventId: string },

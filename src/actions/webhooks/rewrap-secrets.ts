@@ -42,7 +42,7 @@ function openable(
   }
 }
 
-/** Deletes secrets that nobody can open. */
+/** Disables an endpoint and deletes its secrets, because nobody can open them. */
 async function disable(tx: Tx, endpoint: Endpoint, now: Date): Promise<void> {
   const disabled = { ...endpoint, status: 'disabled', secrets: [], updatedAt: now } as const;
   await updateEndpoint(tx, disabled);

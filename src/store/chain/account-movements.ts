@@ -1,35 +1,41 @@
 import type { Owner } from '../../domain/money/owner.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A transfer of a token from or to an account of ours. */
+/** A token transfer from or to an account of ours. */
 export interface AccountMovement {
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** CAIP-19. */
+  /** The asset as a CAIP-19 id. */
   readonly asset: string;
   readonly sender: string;
   readonly recipient: string;
   readonly amount: string;
-  /** The owner of each end that is a place of ours. */
+  /**
+   * The owner of the sender's side: an item, a deposit address, our own transfer, or nobody. Null if the sender is no address of ours.
+   * `recipientOwner` is the owner of the recipient's side.
+   */
   readonly senderOwner: Owner['is'] | null;
   readonly recipientOwner: Owner['is'] | null;
-  /** A departure that nobody ordered: the parts that the operator's fees and float bore, and the part that is missing. */
+  /**
+   * For a departure, the part that the operator's fees have paid. `fromFloat` is the part of the operator's float, and `lacking` the part
+   * that nothing covers.
+   */
   readonly fromFees: string;
   readonly fromFloat: string;
   readonly lacking: string;
 }
 
-/** A movement that was just read. */
+/** A movement as the chain shows it, before anything has paid for a departure. */
 export type ReadAccountMovement = Omit<AccountMovement, 'fromFees' | 'fromFloat' | 'lacking'>;
 
 type MovementKey = Pick<AccountMovement, 'transactionHash' | 'logIndex'>;
 
-/** The blocks of a network whose movements of our accounts are stored. */
+/** The cursor of a network: the block up to which the movements of our accounts are stored. */
 export interface AccountCursor {
   readonly readTo: number;
-  /** The number of reorganisations. */
+  /** The number of reorgs so far. It changes when a reorg sets the cursor back. */
   readonly reorgs: number;
 }
 
@@ -39,13 +45,15 @@ export async function findAccountCursor(db: Reader, network: string): Promise<Ac
   return row;
 }
 
-/** Begins the cursor of a network. It stays where it is if it has begun. */
+/** Stores the first cursor of a network. A cursor that is already stored stays. */
 export async function beginAccountCursor(tx: Tx, network: string, readTo: number): Promise<void> {
   await tx`
     insert into account_cursors (network, block_number) values (${network}, ${readTo}) on conflict (network) do nothing`;
 }
 
-/** Moves the cursor if it is where it was found. It stays locked until the transaction ends, so each range is stored once. */
+/**
+ * Moves the cursor if it is still `from`. Its row stays locked until the database transaction ends, so each range of blocks is stored once.
+ */
 export async function moveAccountCursor(
   tx: Tx,
   network: string,
@@ -58,7 +66,7 @@ export async function moveAccountCursor(
   return count === 1;
 }
 
-/** Stores the first block of accounts whose movements are read from now on, and returns those that are new. */
+/** Stores the first block from which the movements of accounts are read. Returns the accounts that had none. */
 export async function putAccountRanges(
   tx: Tx,
   network: string,
@@ -71,14 +79,14 @@ export async function putAccountRanges(
   return rows.map(({ address }) => address);
 }
 
-/** The first stored block of each account. */
+/** The first block of each account whose movements are stored. */
 export async function listAccountRanges(db: Reader, network: string): Promise<ReadonlyMap<string, number>> {
   const rows = await db<{ address: string; fromBlock: number }[]>`
     select address, from_block::int as "fromBlock" from account_ranges where network = ${network}`;
   return new Map(rows.map(({ address, fromBlock }) => [address, fromBlock]));
 }
 
-/** Stores movements that were just read. Nobody has borne a departure among them. */
+/** Stores movements that were just read. For departures among them, no payer of the loss is recorded yet. */
 export async function putAccountMovements(
   tx: Tx,
   network: string,
@@ -94,7 +102,10 @@ export async function putAccountMovements(
     on conflict do nothing`;
 }
 
-/** Deletes the movements above a block, sets the cursor back, and returns those of which an end belongs to nobody. */
+/**
+ * Deletes the movements above a block, and sets the cursor back to it. Returns those deleted movements of which one side belonged to
+ * nobody.
+ */
 export async function deleteAccountMovementsAbove(tx: Tx, network: string, block: number): Promise<AccountMovement[]> {
   await tx`
     update account_cursors set block_number = least(block_number, ${block}), reorgs = reorgs + 1 where network = ${network}`;
@@ -106,7 +117,7 @@ export async function deleteAccountMovementsAbove(tx: Tx, network: string, block
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** Locks the departures of which a part is still missing: those from this account first, and the oldest first. */
+/** Locks departures that are not fully covered: departures from `account` first, and among these the oldest first. */
 export async function lockLacking(
   tx: Tx,
   { asset, account, limit }: { readonly asset: string; readonly account: string; readonly limit: number },
@@ -119,8 +130,8 @@ export async function lockLacking(
 }
 
 /**
- * Locks the movements between our accounts and these, which were strangers then, in order: the departures that nobody ordered to
- * them, and the arrivals from them. Called when an account joins, so it may be slow.
+ * Locks the movements between our accounts and these accounts, which were strangers at that time, in the order of the chain: the departures
+ * to them, and the arrivals from them. Called when an account becomes ours, so it may be slow.
  */
 export async function lockMovementsWith(
   tx: Tx,
@@ -136,7 +147,7 @@ export async function lockMovementsWith(
   return rows.map(readRow);
 }
 
-/** Marks movements as transfers between accounts of ours, which nobody bears. */
+/** Marks movements as transfers between accounts of ours, whose amount nothing has to cover. */
 export async function setOwn(tx: Tx, network: string, movements: readonly MovementKey[]): Promise<void> {
   await tx`
     update account_movements a
@@ -145,7 +156,7 @@ export async function setOwn(tx: Tx, network: string, movements: readonly Moveme
     where a.network = ${network} and a.transaction_hash = m."transactionHash" and a.log_index = m."logIndex"`;
 }
 
-/** Stores who bore a departure that nobody ordered. */
+/** Stores which parts of a departure the operator's fees and float have paid, and which part is not covered. */
 export async function setDeparted(
   tx: Tx,
   network: string,

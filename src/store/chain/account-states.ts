@@ -1,11 +1,11 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { OwnAccount } from './own-accounts.ts';
 
-/** The decision of an operator about an account of ours. Rows are never deleted; the newest one of an account counts. */
+/** An operator's decision to add or retire an account of ours. Rows are never deleted: the newest row of an account is in force. */
 export interface AccountState extends Pick<OwnAccount, 'network' | 'address' | 'kind'> {
   readonly state: 'added' | 'retired';
   readonly since: Date;
-  /** Proves that the gateway wrote the row. */
+  /** The MAC that proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
@@ -37,7 +37,7 @@ export async function setAccountStateMacs(tx: Tx, rows: readonly { id: string; m
     from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where ${rowId(tx)} = m.id`;
 }
 
-/** Text with leading zeros, because pages of MACs are ordered by text. */
+/** The id as text with leading zeros, because pages of MACs are ordered by text. */
 function rowId(db: Reader) {
   return db`lpad(account_states.id::text, 19, '0') collate "C"`;
 }

@@ -3,7 +3,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 import { isGivenUp } from './former-sends.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** An item with columns that are only shown to people. */
+/** An item with additional columns that are only shown to people. */
 export interface AttemptRow extends StoredItem {
   readonly endedAt: Date | null;
   readonly endReason: string | null;
@@ -12,19 +12,21 @@ export interface AttemptRow extends StoredItem {
   readonly attempts: number;
   readonly failures: number;
   readonly workSpent: string;
-  /** Items of the payer are not sent before this time, because the payer's transfers failed on the chain. */
+  /**
+   * The time before which no items of the payer are sent, because the payer's transfers failed on the chain. Null if nothing delays them.
+   */
   readonly payerRetryAt: Date | null;
 }
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** The number of all rows, including rows beyond the limit. */
+  /** The number of all matching rows, including those beyond the limit. */
   readonly count: number;
 }
 
 /**
- * The newest items of these subjects: a payment, its payout, its refund. Items that were sent, are due or have paid come first,
- * because anybody can cause thousands of offered items in native coin.
+ * The newest items of these subjects, such as a payment, its payout and its refund. Items that are due, sent or paid come first, because
+ * anybody can cause thousands of offered items in native coin.
  */
 export async function findAttempts(db: Reader, subjects: readonly string[], limit: number): Promise<Page<AttemptRow>> {
   const rows = await db<(AttemptRow & { total: number })[]>`
@@ -38,27 +40,30 @@ export async function findAttempts(db: Reader, subjects: readonly string[], limi
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
-/** A signed transaction that contains an item. */
+/** A signed transaction of a relayer that contains an item. */
 export interface CarryingVersion {
-  /** Of the item. */
+  /** The key of the item that the transaction contains. */
   readonly key: ItemKey;
   readonly network: string;
   readonly signer: string;
   readonly slot: number;
-  /** The number of items in the transaction. */
+  /** The number of all items in the transaction. */
   readonly company: number;
-  /** The number of the transaction among those with the same slot, counted from 1. */
+  /** The number of the transaction among the versions of its slot, from 1 on. */
   readonly version: number;
   readonly hash: string;
   readonly signedAt: Date;
   readonly broadcastAt: Date | null;
   /** True if a transaction of the slot is mined at final depth. */
   readonly isFinal: boolean;
-  /** The mined transaction. Null when a foreign transaction used the slot. */
+  /**
+   * The hash of the mined transaction. Null if no transaction of the slot is final, or if one that the gateway did not make has used the
+   * slot.
+   */
   readonly finalHash: string | null;
 }
 
-/** The transactions that carry these items, the newest first. */
+/** The relayers' transactions that contain these items, the newest first. */
 export async function findCarryingVersions(
   db: Reader,
   keys: readonly ItemKey[],
@@ -80,7 +85,7 @@ export async function findCarryingVersions(
   return rows.map((row) => ({ ...row, slot: Number(row.slot) }));
 }
 
-/** An event of an item, on the chain or removed by a reorg. */
+/** An event of an item that is on the chain, or that was there before a reorg removed it. */
 export interface SeenEvent {
   readonly network: string;
   readonly commitment: string;
@@ -88,20 +93,23 @@ export interface SeenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** Null in rows written by older versions. */
+  /** The time at which the watcher read the event. Null in rows of older versions. */
   readonly readAt: Date | null;
   readonly decidedAt: Date | null;
-  /** The reason of a refusal, and the reason why the event was set aside. */
+  /** The contract's reason for refusing the item, if it did. `problem` is the reason why the watcher set the event aside. */
   readonly reason: string | null;
   readonly problem: string | null;
-  /** The time at which the event's block left the chain, and the last block that stayed. */
+  /** The time at which a reorg removed the event's block. Null if the event is on the chain. `forkNumber` is the last block that stayed. */
   readonly lostAt: Date | null;
   readonly forkNumber: number | null;
 }
 
 type SeenRow = Omit<SeenEvent, 'blockNumber' | 'forkNumber'> & { blockNumber: string; forkNumber: string | null };
 
-/** The newest events of these commitments first. Money can come to a deposit address on any network. */
+/**
+ * The events of these commitments, the highest block first. They can be on any network, because money can come to a deposit address on any
+ * network.
+ */
 export async function findSeenEvents(db: Reader, commitments: readonly string[], limit: number): Promise<SeenEvent[]> {
   const rows = await db<SeenRow[]>`
     select network, commitment, type, transaction_hash as "transactionHash", block_number as "blockNumber",
@@ -119,7 +127,7 @@ export async function findSeenEvents(db: Reader, commitments: readonly string[],
   }));
 }
 
-/** Deletes at most `limit` events lost before this time, and returns their number. */
+/** Deletes at most `limit` removed events that left the chain before `before`, and returns their number. */
 export async function pruneLostEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from lost_events where ctid = any(array(

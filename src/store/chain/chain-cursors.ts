@@ -1,16 +1,16 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The last block of a chain that was read. */
+/** The last block of a network that its watcher has read. */
 export interface ChainCursor {
   readonly network: string;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** All blocks up to this number are at final depth. */
+  /** The last block at final depth. */
   readonly finalNumber: number;
   readonly finalAt: Date;
 }
 
-/** A block near the head. A reorg is detected by a different parent hash. */
+/** A block near the head, as the watcher has read it. A reorg shows itself by a different parent hash. */
 export interface SeenBlock {
   readonly number: number;
   readonly hash: string;
@@ -33,8 +33,8 @@ export async function findCursors(db: Reader): Promise<ChainCursor[]> {
 }
 
 /**
- * Stores the first cursor of a network, and begins its books in the same transaction. Otherwise a backup from between the two would
- * take everything that came since for part of the opening balance.
+ * Stores the first cursor of a network, and begins its books in the same database transaction. Two transactions would leave a gap: if a
+ * backup from between them were restored, all money that arrived later would count as part of the opening balance.
  */
 export async function beginCursor(
   tx: Tx,
@@ -52,7 +52,7 @@ export async function beginCursor(
     on conflict (network) do nothing`;
 }
 
-/** Moves the cursor of a network, forward or back. */
+/** Moves the watcher's cursor of a network, forward or back. */
 export async function moveCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
   const { network, blockNumber, blockHash, finalNumber, finalAt } = cursor;
   await tx`
@@ -62,7 +62,7 @@ export async function moveCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: {
     where network = ${network}`;
 }
 
-/** The stored blocks, the highest first. */
+/** The stored blocks of a network, the highest first. */
 export async function listSeenBlocks(db: Reader, network: string): Promise<SeenBlock[]> {
   const rows = await db<(Omit<SeenBlock, 'number'> & { number: string })[]>`
     select number, hash, parent_hash as "parentHash", at from chain_blocks
@@ -70,7 +70,7 @@ export async function listSeenBlocks(db: Reader, network: string): Promise<SeenB
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Stores blocks, and deletes blocks that are too old for a reorg. */
+/** Stores blocks, and deletes blocks before `keepFrom`, which no reorg can remove any more. */
 export async function putBlocks(tx: Tx, network: string, blocks: readonly SeenBlock[], keepFrom: number) {
   await tx`
     insert into chain_blocks (network, number, hash, parent_hash, at)

@@ -8,14 +8,14 @@ export interface StoredEvent {
   readonly blockHash: string;
   readonly commitment: string;
   readonly type: 'paid' | 'refused' | 'swept';
-  /** The other fields of the event. Numbers are decimal strings. */
+  /** The fields of the event that have no column. Numbers are decimal strings. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Stores events and returns the number of new or moved ones. An event whose transaction moved to another block keeps one row, with
- * the new block. Duplicates in one call are stored once, because an endpoint may repeat logs, and two endpoints report the same
- * logs.
+ * Stores events, and returns the number of new and moved ones. An event whose transaction moved to another block keeps its row, which gets
+ * the new block and is undecided again. Duplicates in one call are stored once: an endpoint may repeat logs, and two endpoints report the
+ * same logs.
  */
 export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
@@ -27,7 +27,9 @@ export async function putEvents(tx: Tx, network: string, events: readonly Stored
   return count;
 }
 
-/** Stores events that no list of logs contained, and returns the number of new events. Stored events stay unchanged. */
+/**
+ * Stores events that no list of logs contained, such as those of a receipt. Returns the number of new events. Stored events stay unchanged.
+ */
 export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
     ${insertedEvents(tx, network, events, at)} on conflict (network, transaction_hash, log_index) do nothing`;
@@ -45,15 +47,15 @@ function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[],
         fields jsonb)`;
 }
 
-/** The place of an event among those that are not decided yet. */
+/** The sort key of an event in the order in which `findUndecidedEvents` reads events. */
 export type EventTurn = Pick<StoredEvent, 'type' | 'blockNumber' | 'logIndex'>;
 
 const BEFORE_ALL = { type: '', blockNumber: -1, logIndex: -1 };
 
 /**
- * Undecided events up to a block. Events of our items come first, because strangers can cause any number of other events. Payments
- * come before refusals, because a payment overrides a refusal. Events take turns: those after `after` come first, because events
- * about which the endpoints contradict each other must not fill the round.
+ * Undecided events up to a block. Events of stored items come first, because strangers can cause any number of other events. Among these,
+ * events after the key `after` come first, so that events about which the endpoints contradict each other do not fill every round. Then
+ * payments come before refusals, because a payment overrides a refusal.
  */
 export async function findUndecidedEvents(
   db: Reader,
@@ -69,7 +71,7 @@ export async function findUndecidedEvents(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The first block with a payment or sweep that is not decided yet. */
+/** The first block with a payment event or a sweep event that is undecided. */
 export async function findFirstUndecided(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ number: string | null }[]>`
     select min(block_number) as number from chain_events
@@ -77,7 +79,7 @@ export async function findFirstUndecided(db: Reader, network: string): Promise<n
   return row === undefined || row.number === null ? undefined : Number(row.number);
 }
 
-/** Events at any depth of payments in native coin whose payer is not known yet. */
+/** Undecided events of payments in native coin, at any depth, whose payment still waits for the payer. */
 export async function findArrivingCoin(
   db: Reader,
   { network, limit }: { network: string; limit: number },
@@ -92,7 +94,7 @@ export async function findArrivingCoin(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The commitments among these that have a paid event, at any depth. */
+/** The given commitments that have a paid event, at any depth. */
 export async function findPaidCommitments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -103,7 +105,7 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** The commitments among these that have a decided event. */
+/** The given commitments that have a decided event. */
 export async function findDecidedCommitments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -114,7 +116,7 @@ export async function findDecidedCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** A payment through our contracts, with the account that paid. */
+/** A transfer that an item of the Collector made, with the account that paid. */
 export interface TransferByItem {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -123,7 +125,7 @@ export interface TransferByItem {
   readonly recipient: string;
 }
 
-/** The payments that these transactions made through our contracts, in the order of the chain. */
+/** The transfers that the Collector's items made in these transactions, in the order of logs. */
 export function findPayersOf(
   db: Reader,
   network: string,
@@ -137,7 +139,7 @@ export function findPayersOf(
     order by transaction_hash, log_index`;
 }
 
-/** A payment or sweep, with the terms of its item. */
+/** A paid or swept event, with the terms of its item. */
 export interface EventOfItem {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -148,14 +150,14 @@ export interface EventOfItem {
   readonly amount: string;
   readonly fee: string;
   readonly recipient: string;
-  /** Null if no item of ours has the commitment. */
+  /** The release of the Collector. Null, like `feeAccount` and `purpose`, if no stored item has the commitment. */
   readonly collector: string | null;
   readonly feeAccount: string | null;
   readonly purpose: ItemPurpose | null;
   readonly payer: string;
 }
 
-/** The payments and sweeps of these transactions, in the order of the chain, with the items that they executed. */
+/** The paid and swept events of these transactions with the terms of their items, in the order of logs. */
 export async function listEventsOfItems(
   db: Reader,
   network: string,
@@ -173,7 +175,7 @@ export async function listEventsOfItems(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The decided payments and sweeps of these commitments, on all networks. */
+/** The decided paid and swept events of these commitments, on all networks. */
 export async function listFactsOf(
   db: Reader,
   commitments: readonly string[],
@@ -185,7 +187,7 @@ export async function listFactsOf(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The first event that paid an item, earlier than `before` if given. Undefined while the chain has none. */
+/** The first event that paid an item. If `before` is given, only earlier events count. Undefined if there is none. */
 export async function findPaidEvent(
   db: Reader,
   {
@@ -203,7 +205,7 @@ export async function findPaidEvent(
 }
 
 export interface DecidedEvent extends Pick<StoredEvent, 'transactionHash' | 'logIndex'> {
-  /** The reason why the event was set aside, if any. */
+  /** The reason why the watcher set the event aside. Null if it accepted the event. */
   readonly problem: string | null;
 }
 
@@ -214,7 +216,10 @@ export async function markDecided(tx: Tx, network: string, events: readonly Deci
     where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
 }
 
-/** Applied sweeps in the order of the chain: all above a block, or all of one asset from one deposit address. */
+/**
+ * Decided sweeps in the order of the chain: all above a block, or all of one asset from one deposit address. Sweeps with a problem are left
+ * out.
+ */
 export async function listDecidedSweeps(
   db: Reader,
   ask: { network: string } & ({ above: number } | { commitment: string; asset: string }),
@@ -231,7 +236,7 @@ export async function listDecidedSweeps(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** All sweeps of a range of blocks, decided or not. */
+/** All sweeps in a range of blocks, decided or not. Sweeps with a problem are left out. */
 export async function listSweepsInBlocks(
   db: Reader,
   { network, from, to }: { network: string; from: number; to: number },
@@ -242,7 +247,7 @@ export async function listSweepsInBlocks(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The largest applied sweeps of an asset from a deposit address, in the order of the chain. */
+/** The largest decided sweeps of an asset from a deposit address, in the order of the chain. */
 export async function listLargestSweeps(
   db: Reader,
   { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
@@ -257,7 +262,7 @@ export async function listLargestSweeps(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** Makes events undecided again whose item was unknown when they were decided. */
+/** Makes paid events undecided again, because their items were unknown when the watcher decided them. */
 export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update chain_events set decided_at = null
@@ -265,14 +270,14 @@ export async function reconsiderEvents(tx: Tx, network: string, commitments: rea
       and problem is null`;
 }
 
-/** Makes sweeps undecided again whose deposit address was unknown when they were decided. */
+/** Makes the sweeps of a deposit address undecided again, because the address was unknown when the watcher decided them. */
 export async function reconsiderSweeps(tx: Tx, network: string, commitment: string): Promise<void> {
   await tx`
     update chain_events set decided_at = null
     where network = ${network} and commitment = ${commitment} and type = 'swept' and problem is null`;
 }
 
-/** Deletes events that are not on the chain. An event that has moved to another block meanwhile stays. */
+/** Deletes events that are not on the chain. An event that has meanwhile moved to another block stays. */
 export async function deleteEvents(
   tx: Tx,
   network: string,
@@ -285,15 +290,15 @@ export async function deleteEvents(
       and e.block_hash = d."blockHash"`;
 }
 
-/** Facts that events had proved before a reorg removed them: paid items, and sweeps of deposit addresses of payments. */
+/** Decided facts whose events a reorg has removed: payments of items, and sweeps of deposit addresses. */
 export interface LostFacts {
   readonly unpaid: readonly string[];
   readonly unswept: readonly { readonly commitment: string; readonly paymentId: string }[];
 }
 
 /**
- * Deletes the events of blocks that left the chain, and returns the facts that they had proved. Events of our items are copied to
- * `lost_events`, for people to read.
+ * Deletes the events above block `number`, which a reorg has removed, and returns the decided facts among them. Events of stored items are
+ * copied to `lost_events`, where people can read them.
  */
 export async function deleteEventsAbove(tx: Tx, network: string, number: number, at: Date): Promise<LostFacts> {
   const rows = await tx<{ commitment: string; type: string; paymentId: string | null }[]>`

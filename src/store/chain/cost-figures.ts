@@ -3,9 +3,9 @@ import type { Reader } from '../plumbing/database.ts';
 export interface RelayerCost {
   readonly network: string;
   readonly signer: string;
-  /** In the smallest unit of the coin, without transactions that are not final yet. */
+  /** The cost of the relayer's final transactions, in the smallest unit of the coin. */
   readonly coin: bigint;
-  /** The number of payments, payouts, refunds and returns in the relayer's transactions. */
+  /** The number of items (of payments, payouts, refunds, returns and sweeps) in the relayer's transactions. */
   readonly items: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A deposit address on a network where it is watched. */
+/** A deposit address on one of the networks where it is watched. */
 export interface DepositPlace {
   readonly network: string;
   readonly commitment: string;
@@ -14,7 +14,7 @@ export interface WatchedPlace extends DepositPlace {
   readonly openedAt: Date;
 }
 
-/** Begins to watch the address on that network. */
+/** Begins to watch a deposit address on a network. */
 export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
   const { network, commitment, address, paymentId } = place;
   await tx`
@@ -24,8 +24,9 @@ export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promis
 }
 
 /**
- * Watches an address where an operator has found money, and schedules a full check of it. `mac` is set if the operator has
- * released money of senders on the screening list; such money then no longer prevents sweeps of the address.
+ * Watches a deposit address on a network where nobody watched it so far, and schedules a full check of it. Called when an operator has
+ * found money there, or when somebody has swept it there. `mac` is set if an operator has released money whose sender is on the screening
+ * list. Such money then no longer prevents sweeps of the address.
  */
 export async function searchPlace(
   tx: Tx,
@@ -45,7 +46,7 @@ export function listPlacesOf(db: Reader, network: string, commitments: readonly 
     where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
 }
 
-/** Places opened since that time with a higher number than `after`, by number. */
+/** Watched addresses that were opened after `since` and have a number above `after`, in the order of numbers. */
 export async function listPlaces(
   db: Reader,
   { network, after, since, limit }: { network: string; after: number; since: Date; limit: number },
@@ -57,9 +58,9 @@ export async function listPlaces(
 }
 
 /**
- * Places whose balance may have changed since the last check. The least recently checked place comes first, so that a place whose
- * balance cannot be explained does not block others. A sweep refused for a short balance is a reason to check, too, because
- * somebody else has swept the address.
+ * Deposit addresses whose balance may have changed since the last check. The address with the oldest check comes first, so that an address
+ * whose balance cannot be explained does not block others. An address is also checked if the chain refused its sweep for a short balance:
+ * then somebody else has swept it.
  */
 export async function listPlacesToCheck(
   db: Reader,
@@ -73,7 +74,7 @@ export async function listPlacesToCheck(
     order by p.looked_at nulls first, p.number limit ${limit}`;
 }
 
-/** Places of a payment whose money has moved since they were checked. */
+/** Deposit addresses of a payment that must be checked, because money has moved there since the last check. */
 export async function listPlacesToCheckOf(
   db: Reader,
   paymentId: string,
@@ -90,13 +91,13 @@ export interface ReleasedPlace extends DepositPlace {
   readonly mac: string | null;
 }
 
-/** Places of a payment where an operator has released the money of senders on the screening list. */
+/** Deposit addresses of a payment where an operator has released money whose sender is on the screening list. */
 export function listReleasedPlaces(db: Reader, paymentId: string): Promise<ReleasedPlace[]> {
   return db<ReleasedPlace[]>`
     select ${releaseColumns(db)} from deposit_places p where payment_id = ${paymentId} and is_released`;
 }
 
-/** Locks a page of all releases, ordered by id. */
+/** Locks a page of all released deposit addresses, ordered by id. */
 export function lockReleasedPlaces(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -117,7 +118,10 @@ export async function setReleaseMacs(tx: Tx, rows: readonly { id: string; mac: s
     where p.network = split_part(m.id, ' ', 1) and p.commitment = split_part(m.id, ' ', 2)`;
 }
 
-/** Money of senders on the screening list that waits at an address of the payment, without a release and without a sweep. */
+/**
+ * Money whose sender is on the screening list. It waits at an address of the payment, without an operator's release and without an open
+ * sweep.
+ */
 export interface ListedMoney {
   readonly network: string;
   readonly asset: string;
@@ -137,12 +141,15 @@ export function findListedMoney(db: Reader, paymentId: string): Promise<ListedMo
     group by l.network, l.asset, l.address order by since, l.asset`;
 }
 
-/** Records a check that could not explain the balance of the place. Other places come first in the next round. */
+/** Records a check that could not explain the balance of the address, so that other addresses come first in the next round. */
 export async function postponePlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 
-/** Records that movements and sweeps explain the balance up to that block. Movements that are not proved yet require another check. */
+/**
+ * Records that movements and sweeps explain the balance of the address up to `block`. If some movements are not proved yet, the address
+ * must be checked again.
+ */
 export async function putChecked(
   tx: Tx,
   { network, commitment }: DepositPlace,
@@ -155,7 +162,7 @@ export async function putChecked(
     where network = ${network} and commitment = ${commitment}`;
 }
 
-/** The blocks up to which transfers were read: near the head, and at final depth. */
+/** The blocks up to which the transfers to a network's deposit addresses were read: near the head, and at final depth. */
 export interface DepositCursor {
   readonly readNumber: number;
   readonly finalNumber: number;
@@ -174,7 +181,7 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
     on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
 }
 
-/** A sweep that was ever ordered for a payment. */
+/** A sweep that was ever ordered for a deposit address of a payment, in any state. */
 export interface OrderedSweep {
   readonly key: ItemKey;
   readonly network: string;
@@ -189,7 +196,7 @@ export async function listSweepsOf(db: Reader, paymentId: string): Promise<Order
     where subject = ${paymentId} and purpose = 'sweep'`;
 }
 
-/** A sweep of an asset from the deposit address of a payment, with the transaction that executed it. */
+/** An executed sweep of an asset from a deposit address, with the hash of its transaction. */
 export interface CarriedOutSweep {
   readonly transaction: string;
   readonly asset: string;
@@ -197,7 +204,7 @@ export interface CarriedOutSweep {
   readonly paymentId: string;
 }
 
-/** Ends the ordered sweeps, and the authorizations to deposit addresses, that these transactions have executed. */
+/** Marks as paid the ordered sweeps, and the authorizations to deposit addresses, that these transactions have executed. */
 export async function endSweepsBy(
   tx: Tx,
   network: string,
@@ -215,7 +222,7 @@ export async function endSweepsBy(
         where v.hash = s.transaction)`;
 }
 
-/** The swept totals of an address up to a block, by asset. `isUndecided` is true if one of the sweeps is undecided. */
+/** The totals that sweeps have taken from an address up to a block, by asset. `isUndecided` is true if one of these sweeps is undecided. */
 export async function sumSweeps(
   db: Reader,
   { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
@@ -233,7 +240,7 @@ export async function sumSweeps(
   };
 }
 
-/** The payment of each deposit address, by commitment. */
+/** The payment ids of deposit addresses on a network, by commitment. */
 export async function findPlacePayments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -244,7 +251,7 @@ export async function findPlacePayments(
   return new Map(rows.map(({ commitment, paymentId }) => [commitment, paymentId]));
 }
 
-/** The place of waiting money in the order of `listWaitingAt`. */
+/** The sort key of waiting money in the order of `listWaitingAt`. */
 export interface WaitingKey {
   readonly number: string;
   readonly asset: string;
@@ -257,8 +264,8 @@ export interface WaitingMoney extends WaitingKey {
 }
 
 /**
- * A page of the money that waits at deposit addresses according to the lots, the newest address first, except addresses about to be
- * checked.
+ * A page of the money that waits at deposit addresses, according to the lots. The newest address comes first. Addresses that are about to
+ * be checked are left out.
  */
 export function listWaitingAt(
   db: Reader,

@@ -2,10 +2,13 @@ import type { Reader } from '../plumbing/database.ts';
 import { listMovements, type StoredMovement } from './movements.ts';
 import { sumsAt } from './place-checkpoints.ts';
 
-/** The money at a deposit address as the payer sees it, at any depth. It was read from one endpoint, so it proves nothing. */
+/** The money at a deposit address as the payer sees it, at any depth. One endpoint has reported it, so it proves nothing. */
 export interface DepositProgress {
   readonly arrived: bigint;
-  /** The depth of the block in which enough had arrived, counting that block; of final money, at least that. 0 while some is missing. */
+  /**
+   * The number of confirmations of the block in which enough money had arrived, counting that block. For final money it may be too high:
+   * summed transfers have the block of the first one. 0 while some money is missing.
+   */
   readonly confirmed: number;
 }
 
@@ -34,7 +37,7 @@ export async function findDepositProgress(
   return { arrived: BigInt(row?.arrived ?? '0'), confirmed: Math.max(0, Number(row?.confirmed ?? 0)) };
 }
 
-/** The units that count for the payment, at any depth. */
+/** The sum of the transfers to a deposit address that count for its payment, at any depth. */
 export async function sumCounting(db: Reader, { asset, deadline, ...place }: DepositAsk): Promise<bigint> {
   const [row] = await db<{ units: string }[]>`
     select coalesce(sum(units), 0)::text as units from (${sumsAt(db, place)}) known
@@ -65,7 +68,7 @@ export async function listLargestMovements(
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** The movement that completed the asked amount in time. While the amount is not complete, the last movement. */
+/** The movement that completed the asked amount in time. If the amount is not complete, the last movement. */
 export async function findCompleting(
   db: Reader,
   { commitment, network, asset, deadline, asked }: DepositAsk & { readonly asked: string },
@@ -82,7 +85,7 @@ export async function findCompleting(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** True if a sender on the screening list has sent some of this money to a deposit address of the payment. */
+/** True if an account on the screening list has sent this asset to a deposit address of the payment. */
 export async function hasScreenedMovement(
   db: Reader,
   { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
@@ -93,7 +96,7 @@ export async function hasScreenedMovement(
   return rows.length > 0;
 }
 
-/** The last transfer of that sender and amount to a deposit address, at any depth. */
+/** The last transfer with this sender and amount to a deposit address, at any depth. */
 export async function findTransferOf(
   db: Reader,
   ask: { network: string; commitment: string; asset: string; sender: string; amount: bigint },
@@ -106,7 +109,7 @@ export async function findTransferOf(
   return row;
 }
 
-/** True if the transfers to a deposit address of the payment are enough to pay it, at any depth. */
+/** True if the transfers to one of the payment's deposit addresses are enough to pay it, at any depth. */
 export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean> {
   const rows = await db`
     select from deposits d join items i on i.commitment = d.item

@@ -4,7 +4,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 import { insertPlace } from './deposit-places.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** A deposit address of a payment. Its terms are the terms of the item. */
+/** A deposit address of a payment for one asset. Its terms are those of its item. */
 export interface Deposit {
   /** The hash of the terms that the address is derived from. It is the same on all networks. */
   readonly commitment: string;
@@ -22,8 +22,8 @@ export interface OpenDeposit extends Deposit {
 }
 
 /**
- * Stores an address. Returns false if the payment already has an address for the asset. The address is watched on its own network.
- * The first address of a network creates the network's cursor, so transfers are read from its first block that is not final now.
+ * Stores a deposit address, and begins to watch it on its own network. Returns false if the payment already has an address for the asset.
+ * The first address of a network creates the network's cursor. Transfers are then read from the first block that is not final now.
  */
 export async function insertDeposit(
   tx: Tx,
@@ -55,7 +55,7 @@ export async function findDeposit(
   return row && { ...row, item: row };
 }
 
-/** The key of the item of an address on a network. */
+/** The key of the item that belongs to a deposit address on a network. */
 export async function depositItemKey(
   db: Reader,
   { network, commitment }: Pick<Deposit, 'network' | 'commitment'>,
@@ -64,7 +64,7 @@ export async function depositItemKey(
   return itemKeyOf({ network, commitment }, { isTaken: others.length > 0 });
 }
 
-/** Locks a page of all deposit addresses, ordered by the key of their item. */
+/** Locks a page of all deposit addresses, ordered by the keys of their items. */
 export async function lockAllDeposits(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -80,7 +80,7 @@ export async function setDepositMacs(tx: Tx, rows: readonly { id: string; mac: s
     from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.item = m.id`;
 }
 
-/** The addresses among these that are deposit addresses. A deposit address is the same on all networks. */
+/** The given addresses that are deposit addresses. A deposit address is the same on all networks. */
 export async function findDepositAddresses(db: Reader, addresses: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ address: string }[]>`
     select address from deposits where address = any(${addresses as string[]}::text[])`;
@@ -96,7 +96,7 @@ export async function listDepositsOf(db: Reader, paymentId: string): Promise<Ope
   );
 }
 
-/** The deposit addresses of these commitments, on any network. */
+/** The deposit addresses with these commitments, on any network. */
 export async function findDepositsBy(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
   const rows = await db<{ item: ItemKey }[]>`
     select item from deposits where commitment = any(${commitments as string[]}::text[])`;
@@ -106,7 +106,7 @@ export async function findDepositsBy(db: Reader, commitments: readonly string[])
   );
 }
 
-/** Deposit addresses with their items and payments, by the rows of their items. */
+/** The deposit addresses with these item keys, with their items and payments. */
 export async function readDeposits(db: Reader, itemKeys: readonly ItemKey[]): Promise<OpenDeposit[]> {
   if (itemKeys.length === 0) return [];
   const rows = await db<(OpenDeposit & StoredItem)[]>`

@@ -9,21 +9,24 @@ export interface DueItem extends StoredItem {
   readonly signature: string;
   /** The number of failed attempts to send the item, including simulations. */
   readonly attempts: number;
-  /** True if the item is isolated in a separate lane, because its account has code or failed on the chain within the hour. */
+  /**
+   * True if the item is sent in the lane of isolated items: its account has code, or failed on the chain within the last hour, or the item
+   * itself failed.
+   */
   readonly isIsolated: boolean;
 }
 
-/** One of several signers of a network. Signers see separate shares of the due items, so none prepares another's batch. */
+/** A signer's share of the due items of a network. Each of several signers has another share, so no two of them prepare the same batch. */
 export interface Share {
   readonly index: number;
   readonly of: number;
 }
 
-/** A signer and the items that it may send: tokens of every payer, and its own coin. */
+/** A signer and the items that it may send: token items of every payer, and coin items that the signer itself pays. */
 export interface Carrier {
   readonly network: string;
   readonly signer: string;
-  /** True if the signer sends only its own coin, as the intermediate account does. */
+  /** True if the signer sends coin items only, as an intermediate account does. */
   readonly isCoinOnly?: boolean | undefined;
 }
 
@@ -31,11 +34,13 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
   return db`network = ${network} and (method = 'native' and payer = ${signer} or method <> 'native' and not ${isCoinOnly})`;
 }
 
-/** Limits for sending an item again. An item beyond a limit is not sent again, and stays due until its deadline. */
+/**
+ * The limits up to which an item is sent again. An item that has reached one of them stays due until its deadline, but no relayer sends it.
+ */
 export interface SendLimits {
-  /** The number of failures of the item on the chain. */
+  /** The number of times that the item may fail on the chain. */
   readonly failures: number;
-  /** The units of execution of the item's final transactions. Undefined for no limit. */
+  /** The units of execution (on EVM chains gas) that the item may use in mined transactions. Undefined for no limit. */
   readonly work: bigint | undefined;
 }
 
@@ -44,12 +49,15 @@ interface DueAsk extends Carrier {
   readonly limits: SendLimits;
 }
 
-/** Items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed within the hour. */
+/**
+ * The SQL rows of the items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed within the last
+ * hour.
+ */
 function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
   return ready(db, { now, limits }, isCarriedBy(db, carrier));
 }
 
-/** Items that satisfy the condition and may be sent now. */
+/** The SQL rows of the items that satisfy `isWanted` and may be sent now. */
 function ready(
   db: Reader,
   { now, limits }: { readonly now: Date; readonly limits: SendLimits },
@@ -67,8 +75,8 @@ function ready(
 }
 
 /**
- * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another way, such as
- * in coin from a second tab. Sweeps do not count as paying, because anybody can cause a sweep by sending another token.
+ * The SQL condition that the row of `items` may be sent: no freeze stops it, and no other item has paid its payment, such as coin from a
+ * second tab. A sweep does not count as such an item, because anybody can cause a sweep by sending another token.
  */
 function mayBeSent(db: Reader) {
   return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
@@ -78,11 +86,14 @@ function mayBeSent(db: Reader) {
 }
 
 /**
- * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
- * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. An item
- * that was put off goes behind those that became due before it, so that refused items delay no other. Every signer sees the items
- * that have waited since `sharedBefore`, so that a stuck signer delays nothing. An isolated payer has at most `isolatedEach` items in
- * flight.
+ * The due items that a signer may send, without items whose deadline would be too near.
+ *
+ * Isolated items come after all others. In both groups, payers take turns: first the oldest item of each payer, then the second item of
+ * each. Each of our own transfers counts as a payer. Within a turn, postponed items come after those that became due before their new time,
+ * so that refused items do not delay others.
+ *
+ * Items accepted before `sharedBefore` are in every signer's share, so that a stuck signer does not delay them. An isolated payer has at
+ * most `isolatedEach` items in flight.
  */
 export function findDueItems(
   db: Reader,
@@ -103,9 +114,9 @@ export function findDueItems(
 }
 
 /**
- * `hasOpen`: the signer has transactions in flight. `hasDue`: it has items to send. Without either, no call to the chain is needed. A
- * relayer asks many times a second, mostly in vain, and PostgreSQL plans the second statement anew each time, which takes longer than
- * running it. So it runs only if any item of the network is due.
+ * Tells a relayer whether it must call the chain at all. `hasOpen`: the signer has transactions in flight. `hasDue`: the signer has items
+ * to send. Relayers ask many times a second, and mostly nothing is due. PostgreSQL plans the second statement anew each time, which takes
+ * longer than running it. So the second statement runs only if any item of the network is due.
  */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; isAnyDue: boolean }[]>`
@@ -121,14 +132,14 @@ export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: bool
 
 export interface OverdueWork {
   readonly count: number;
-  /** The subject of the oldest item, and the time since which it waits. */
+  /** The subject of the item that has waited longest. `since` is the time since which it could have been sent. */
   readonly oldest: string;
   readonly since: Date;
 }
 
 /**
- * Items that could have been sent since that time, and were not. Isolated items do not count: few of them are sent at once, and a
- * payer with many of them must not alarm the operator.
+ * Items that could have been sent at `before` and are still due: their number, and the one that has waited longest. Isolated items do not
+ * count, because few of them are sent at once: a payer with many of them must not alarm the operator.
  */
 export async function findUnsent(
   db: Reader,
@@ -147,7 +158,7 @@ export async function findUnsent(
   return row;
 }
 
-/** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */
+/** Marks items as sent. Returns false if one of them is no longer due, may not be sent, or is locked by another database transaction. */
 export async function takeDueItems(tx: Tx, keys: readonly ItemKey[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
@@ -158,7 +169,7 @@ export async function takeDueItems(tx: Tx, keys: readonly ItemKey[]): Promise<bo
   return count === keys.length;
 }
 
-/** Puts items off without a failure: a budget of their payer is spent. */
+/** Postpones items without counting a failure, because their payer has used up a budget. */
 export async function deferItems(tx: Tx, keys: readonly ItemKey[], until: Date): Promise<void> {
   await tx`
     update items set retry_at = ${until}
@@ -171,7 +182,10 @@ export interface Postponement {
   readonly retryAt: Date;
 }
 
-/** Postpones items with the simulation's reason. `late` does not replace an earlier reason, which is the real cause. */
+/**
+ * Postpones items that a simulation refused, and stores its reason. The reason `late` does not replace an earlier reason, which is the real
+ * cause.
+ */
 export async function postponeItems(tx: Tx, postponements: readonly Postponement[]): Promise<void> {
   await tx`
     update items i
@@ -186,13 +200,13 @@ export interface PaymentToJudge {
   readonly merchantId: string;
 }
 
-/** The last judged payment of each merchant. */
+/** For each merchant, the payment that was judged last, both by id. */
 export type JudgedPayments = ReadonlyMap<string, string>;
 
 /**
- * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
- * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner,
- * and each merchant continues after its last judged payment.
+ * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or whose authorization a simulation found
+ * used already. Judging a payment may have to wait for the chain, so no payment may block another: partners take turns, then the merchants
+ * of a partner. Each merchant's payments continue after the last judged one.
  */
 export async function findPaymentsToJudge(
   db: Reader,
@@ -219,8 +233,8 @@ export async function findPaymentsToJudge(
 }
 
 /**
- * The condition that the coin action `i` is open and another open item of its payment has a later deadline. Such an action can end
- * before its payment does.
+ * The SQL condition that the coin action `i` is open, and another open item of its payment has a later deadline. Such an action can end
+ * before its payment ends.
  */
 function isOutlived(db: Reader) {
   return db`i.method = 'native' and i.state = 'offered' and exists (
@@ -228,12 +242,13 @@ function isOutlived(db: Reader) {
       and (o.deadline, o.commitment) > (i.deadline, i.commitment))`;
 }
 
-/** An open item that one of our accounts or a merchant pays, with the reason of its last refusal. */
+/** An open item of a payout, refund or return, with the reason of its last refusal. */
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
- * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item. Items take turns: those after the key come first.
+ * Items of payouts, refunds and returns whose deadline passed before `finalAt`, or whose authorization a simulation found used already.
+ * Offered items are included: they belong to refunds that a merchant was asked to sign. Items take turns: those with a key after `after`
+ * come first.
  */
 export function findOutgoingToJudge(
   db: Reader,
@@ -260,26 +275,26 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent') and purpose <> 'sweep'`;
 }
 
-/** An item that is open for longer waits for an endpoint to answer, and no longer counts as in flight. */
+/** The time for which an open item counts as in flight. An item that is open for longer waits for an endpoint to answer. */
 const COUNTED_MS = 86_400_000;
 
-/** The payments of an account that are in flight. */
+/** The payments of an account that are in flight: accepted, and not ended yet. */
 export interface UnderWay {
   readonly count: number;
   /**
-   * The amounts that the payments will take, by asset. Payments that a block already shows as paid are left out, because the
+   * The amounts that these payments will take, by asset. Payments that a block already shows as paid are left out, because the account's
    * balance no longer contains their money.
    */
   readonly amounts: ReadonlyMap<string, bigint>;
 }
 
-/** The open items of payments of each of these accounts (CAIP-10), accepted within a day. */
+/** For each of these accounts (CAIP-10), the payments that it is paying now. Items accepted more than a day ago are left out. */
 export async function findUnderWay(
   db: Reader,
   accounts: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, UnderWay>> {
-  // The state is a filter of the aggregates and not part of `where`: there, the planner would read all open items of the network.
+  // `state` is a filter of the aggregates. In the `where` clause, it would make the planner read all open items of the network.
   const rows = await db<{ account: string; asset: string; count: number; amount: string | null }[]>`
     select a.account, o.asset, o.count, o.amount
     from unnest(
@@ -307,8 +322,8 @@ export async function findUnderWay(
 }
 
 /**
- * True if a block shows an event of the item. For an authorization, any event of its transaction counts, because the sweep has the
- * commitment of the deposit address.
+ * The SQL condition that a block shows an event of the item `i`. For an authorization to a deposit address, any event of its transaction
+ * counts, because the event of the sweep has the commitment of the address.
  */
 function isInBlock(db: Reader) {
   return db`(
@@ -319,10 +334,10 @@ function isInBlock(db: Reader) {
       where s.commitment = i.commitment))`;
 }
 
-/** The reason why an accepted item of a payment could not be sent so far. */
+/** The reason why the relayers could not send an accepted item of a payment so far. */
 export interface RefusedAttempt {
   readonly refusal: string;
-  /** The time until which the item is retried. */
+  /** The time until which relayers try to send the item. */
   readonly deadline: Date;
 }
 
@@ -340,7 +355,10 @@ export async function hasOpenItems(db: Reader, network: string): Promise<boolean
   return one(rows).found;
 }
 
-/** Paid items whose block is gone: the same authorization is due again; a native one waits for its payer's transaction. */
+/**
+ * Reopens paid items whose block has left the chain. An item with a signature is due again, and a coin item without one waits for the
+ * payer's transaction again.
+ */
 export async function reviveItems(tx: Tx, keys: readonly ItemKey[]): Promise<RevivedItem[]> {
   return tx<RevivedItem[]>`
     update items set state = case when signature is null then 'offered' else 'due' end, ended_at = null, retry_at = null
@@ -350,7 +368,7 @@ export async function reviveItems(tx: Tx, keys: readonly ItemKey[]): Promise<Rev
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
-/** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
+/** Makes sent items due again if all their sends are final. An event seemed to have paid them, but it was not on the chain. */
 export async function releaseItems(tx: Tx, keys: readonly ItemKey[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null
@@ -361,7 +379,7 @@ export async function releaseItems(tx: Tx, keys: readonly ItemKey[]): Promise<vo
       and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
 }
 
-/** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
+/** Locks a due item. Returns true if the item was never in a stored transaction: then nobody outside can have seen its signature. */
 export async function lockUnsentItem(tx: Tx, key: ItemKey): Promise<boolean> {
   const locked = await tx`select from items where commitment = ${key} and state = 'due' for update`;
   if (locked.length === 0) return false;
@@ -369,7 +387,7 @@ export async function lockUnsentItem(tx: Tx, key: ItemKey): Promise<boolean> {
   return sent.length === 0;
 }
 
-/** The number of items that should have been decided by that time and are not. */
+/** The number of items whose outcome should have been decided by `before` and is still open. */
 export async function countUndetermined(db: Reader, { network, before }: { network: string; before: Date }) {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from items i left join payments p on p.id = i.subject and i.purpose = 'payment'

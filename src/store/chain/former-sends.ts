@@ -1,18 +1,18 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SenderId } from './sends.ts';
 
-/** The open sends of one signer. */
+/** A signer that has open sends, with their numbers and times. */
 export interface OpenSender extends SenderId {
   readonly sends: number;
   /** The number of items in the signer's open transactions. */
   readonly items: number;
   readonly firstSlot: number;
-  /** The times at which the first and the last of them were stored. */
+  /** The time at which the first open send was stored. `until` is that of the last one. */
   readonly since: Date;
   readonly until: Date;
 }
 
-/** Every signer with open sends, whether or not it is configured. */
+/** Every signer with open sends, even if the settings no longer contain it. */
 export async function listOpenSenders(db: Reader): Promise<OpenSender[]> {
   const rows = await db<(Omit<OpenSender, 'firstSlot'> & { firstSlot: string })[]>`
     select s.network, s.signer, count(distinct s.slot)::int as sends, min(s.slot) as "firstSlot",
@@ -26,7 +26,10 @@ export async function listOpenSenders(db: Reader): Promise<OpenSender[]> {
   return rows.map(({ firstSlot, ...row }) => ({ ...row, firstSlot: Number(firstSlot) }));
 }
 
-/** The version with the highest fee of each open slot of these signers. Signers take turns, the lowest slots first. */
+/**
+ * The hashes to broadcast for these signers: of each open slot the version with the highest fee. Signers take turns, the lowest slots
+ * first.
+ */
 export function listFormerVersions(
   db: Reader,
   { network, signers, limit }: { network: string; signers: readonly string[]; limit: number },
@@ -42,9 +45,9 @@ export function listFormerVersions(
 }
 
 /**
- * Makes items due again that are in transactions stored before that time by these former signers, and in no other open transaction.
- * A commitment can be used only once, so a late transaction of a former signer pays nothing twice. Items in coin stay, because only
- * a transaction of their own account can pay them.
+ * Makes items due again that are only in open transactions of these former signers, stored before `before`. If such a transaction is mined
+ * later, nothing is paid twice, because a commitment can be used only once. Items in coin stay as they are: only a transaction of their own
+ * account can pay them.
  */
 export async function releaseStranded(
   tx: Tx,
@@ -60,8 +63,8 @@ export async function releaseStranded(
 }
 
 /**
- * Gives up all open sends of a former signer, if all were stored before that time and none has an item that it could still pay. A
- * send that was given up is final without a cost: no block uses its slot. Returns the number of sends.
+ * Gives up all open sends of a former signer, if all were stored before `before` and none has an item that it could still pay. A send that
+ * was given up is final and has no cost, because no block uses its slot. Returns the number of sends that were given up.
  */
 export async function giveUpSends(
   tx: Tx,
@@ -80,15 +83,15 @@ export async function giveUpSends(
   return count;
 }
 
-/** More than a signer has in flight. */
+/** The most sends of a signer that are reopened. It is more than a signer has in flight. */
 const MAX_GIVEN_UP = 1_000;
 
-/** True if the send `s` was given up, and is neither mined nor replaced by a transaction of somebody else. */
+/** The SQL condition that the send `s` was given up: it is final, but no transaction of ours or of others has used its slot. */
 export function isGivenUp(db: Reader) {
   return db`s.state = 'final' and s.final_hash is null and s.work_spent is null`;
 }
 
-/** The signers whose sends were given up. A signer's slots are used in order, so its last send is one of them. */
+/** The signers with sends that were given up. A signer uses its slots in order, so it is enough to look at each signer's last send. */
 export async function listGivenUpSigners(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ signer: string }[]>`
     with recursive signers as (
@@ -105,7 +108,7 @@ export async function listGivenUpSigners(db: Reader, network: string): Promise<s
   return rows.map(({ signer }) => signer);
 }
 
-/** Opens sends below this slot that were given up: their slots are used after all. Returns their number. */
+/** Reopens sends below this slot that were given up, because the chain shows that their slots are used. Returns their number. */
 export async function reopenGivenUp(tx: Tx, { network, signer }: SenderId, below: number): Promise<number> {
   const { count } = await tx`
     update relay_sends s set state = 'open'
@@ -116,7 +119,7 @@ export async function reopenGivenUp(tx: Tx, { network, signer }: SenderId, below
   return count;
 }
 
-/** The open sends that contain the item `i`. */
+/** The SQL query for the open sends that contain the item `i`. */
 function carrying(db: Reader) {
   return db`select from relay_items c join relay_sends s on s.network = c.network and s.signer = c.signer and s.slot = c.slot
     where c.commitment = i.commitment and s.state = 'open'`;

@@ -9,31 +9,31 @@ import {
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
- * offered: waits for the payer's coin or a merchant's signature. due: waits to be sent. sent: is in a stored transaction. paid and
- * unpaid: ended.
+ * The state of an item. offered: waits for the payer's coin or a merchant's signature. due: waits for a relayer to send it. sent: is in a
+ * stored transaction. paid and unpaid: the item has ended.
  */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
 /**
- * The purpose of an item. Payouts, refunds and returns have a row in `outgoing`, and are signed by our own accounts or by the
+ * The purpose of an item. Items of payouts, refunds and returns have a row in `outgoing`, and are signed by our own accounts or by the
  * merchant. A sweep moves the money of a payment's deposit address to the accounts in the terms of the address.
  */
 export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return' | 'sweep';
 
 export interface StoredItem {
-  /** Names the row. */
+  /** The primary key of the row: the commitment, with the network if two networks have the same commitment. */
   readonly key: ItemKey;
-  /** The hash of the terms, as events of the chain show it. Items of two networks can have the same one. */
+  /** The hash of the terms, which events on chain show. Items of two networks can have the same commitment. */
   readonly commitment: string;
-  /** The id of a payment, payout, refund or return. For a sweep, the id of the payment. */
+  /** The id of the payment, payout, refund or return. For a sweep, the id of the payment. */
   readonly subject: string;
-  /** The 32 bytes that the chain shows as subject. Null for the first releases of the contracts. */
+  /** The 32 bytes that the chain shows as the subject. Null for the first releases of the contracts, which have no seals. */
   readonly seal: string | null;
   readonly purpose: ItemPurpose;
   readonly network: string;
   readonly collector: string;
   readonly asset: string;
-  /** The asset that the deposit address was made for, if the sweep takes another asset. */
+  /** The asset that the deposit address was made for. Null unless a sweep takes another asset. */
   readonly asked: string | null;
   readonly method: ItemMethod;
   readonly payer: string;
@@ -57,29 +57,29 @@ export interface StoredItem {
   readonly authorization: StoredAuthorization | null;
 }
 
-/** The authorization of an item, with the `payment-identifier` of its request. */
+/** The x402 authorization of an item, with the `payment-identifier` of its request. */
 export interface StoredAuthorization extends Authorization {
   readonly identifier?: string | undefined;
 }
 
 export interface ItemFeeTerms {
-  /** A decimal percent. */
+  /** The share of the amount that is the fee: a decimal percentage. */
   readonly percentage: string;
-  /** In the smallest unit of the asset. */
+  /** The fixed part of the fee, in the smallest unit of the asset. */
   readonly fixed: string;
 }
 
 export interface NewItem {
   readonly key: ItemKey;
-  /** `payment` by default. */
+  /** The purpose of the item. By default `payment`. */
   readonly purpose?: ItemPurpose;
   readonly item: Item;
-  /** CAIP-10, as the wallet spelled it. */
+  /** The payer's account (CAIP-10), as the wallet spelled it. */
   readonly account: string;
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** True if the recipient is the operator's intermediate account, which pays the merchant later. */
+  /** True if the recipient is our intermediate account, which holds the money until it pays the merchant. */
   readonly isHeld?: boolean;
-  /** Missing for items without a fee, such as payouts. */
+  /** The terms from which the fee was computed. Undefined for items without a fee, such as payouts. */
   readonly feeTerms?: ItemFeeTerms;
   readonly buyerName: string;
   readonly buyerIcon: string | null;
@@ -88,15 +88,15 @@ export interface NewItem {
   readonly hasCode: boolean;
   readonly resultsHash: string | null;
   readonly hintedHash: string | null;
-  /** A due item is not sent before this time. Undefined to send at once. */
+  /** The time before which no relayer sends a due item. Undefined to send it at once. */
   readonly sendAfter?: Date;
-  /** The `payment-identifier` of the request that brought an authorization. */
+  /** The `payment-identifier` of the x402 request that contained the authorization. */
   readonly identifier?: string | undefined;
 }
 
 /**
- * Stores items and returns the keys that are new. An item that exists already is exactly the same one, because
- * the commitment covers all of it. It stays unchanged.
+ * Stores items and returns the keys of the new ones. An item that is already stored has exactly the same terms, because its commitment is
+ * their hash. Its row stays unchanged.
  */
 export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): Promise<ItemKey[]> {
   const rows = items.map(({ item, ...rest }) => ({
@@ -145,8 +145,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
 }
 
 /**
- * Records that a native action with this deadline is handed out. Returns false if the payment can no longer be paid. From then on,
- * `expires_at` alone does not expire the payment.
+ * Stores the deadline of a coin action that is about to be given to a wallet. From then on, the payment does not end by `expires_at` alone.
+ * Returns false if the payment can no longer be paid.
  */
 export async function raiseNativeDeadline(
   tx: Tx,
@@ -158,7 +158,7 @@ export async function raiseNativeDeadline(
   return count === 1;
 }
 
-/** A coin action that was handed out and has not ended. */
+/** A payment in native coin that a wallet was asked to send, and that has not ended. */
 export type OpenCoinAction = Pick<StoredItem, 'key' | 'network' | 'payer' | 'deadline'>;
 
 /** The open coin actions of a payment, the earliest deadline first. */
@@ -168,7 +168,7 @@ export function listCoinActions(tx: Tx, paymentId: string): Promise<OpenCoinActi
     where subject = ${paymentId} and method = 'native' and state = 'offered' and purpose = 'payment' order by deadline`;
 }
 
-/** Stores the transaction hash that a wallet reported for a handed-out action. Ended items stay unchanged. */
+/** Stores the hash of the transaction that a wallet reported for a coin action. Ended items stay unchanged. */
 export async function hintTransaction(
   tx: Tx,
   { key, hash, resultsHash }: { key: ItemKey; hash: string; resultsHash: string },
@@ -178,7 +178,7 @@ export async function hintTransaction(
     where commitment = ${key} and state = 'offered'`;
 }
 
-/** Makes a handed-out item due with its payer's signature. Returns false if the item is no longer open. */
+/** Makes an offered item due, with the signature of its payer. Returns false if the item is no longer offered. */
 export async function signOffered(
   tx: Tx,
   signed: Pick<StoredItem, 'key' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
@@ -190,16 +190,16 @@ export async function signOffered(
   return count === 1;
 }
 
-/** The end of an item, decided at final depth. */
+/** The end of an item, decided by blocks at final depth. */
 export interface ItemEnd {
   readonly key: ItemKey;
   readonly state: 'paid' | 'unpaid';
   readonly reason: string | null;
-  /** The transaction that executed a paid item. */
+  /** The transaction on chain that executed a paid item. */
   readonly proof?: { readonly transaction: string; readonly block: number };
 }
 
-/** Ends items. The signature of an unpaid item is deleted, so that nobody can use it later. */
+/** Stores the end of items. The signature of an unpaid item is deleted, so that nobody can use it later. */
 export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   await tx`
     update items i
@@ -209,14 +209,14 @@ export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Prom
     where i.commitment = e.key and i.state <> 'paid'`;
 }
 
-/** All items of a payment, offered or tried, the oldest first. */
+/** All items of a payment, payout, refund or return except sweeps, the oldest first. */
 export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items where subject = ${subject} and purpose <> 'sweep'
     order by accepted_at, key`;
 }
 
-/** The subjects among these that ever had an item, so that a signature for them may exist. */
+/** The given subjects that ever had an item, so that a signature for them may exist. */
 export async function findSignedSubjects(db: Reader, subjects: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ subject: string }[]>`
     select distinct subject from items where subject = any(${subjects as string[]}::text[])`;
@@ -231,8 +231,8 @@ export async function findPayingItem(db: Reader, paymentId: string): Promise<Sto
 }
 
 /**
- * The condition that the item `i` has paid its subject. A second paid item is unexpected money. An authorization by x402 pays by
- * way of the deposit address, because its item decides the payment.
+ * The SQL condition that the item `i` has paid its subject. A second paid item is unexpected money. An x402 authorization is left out: it
+ * pays a deposit address, and the item of that address decides the payment.
  */
 export function isPayingItem(db: Reader) {
   return db`i.state = 'paid' and i.purpose <> 'sweep' and i.method not in ('deposit-vrs', 'deposit-bytes')
@@ -245,8 +245,9 @@ export function findItems(db: Reader, keys: readonly ItemKey[]): Promise<StoredI
 }
 
 /**
- * The item of each commitment that events of a network name. Of a deposit address on several networks it is the item of this
- * one. Money can also come to the address on a network where it was never handed out: then it is the item of another network.
+ * The item for each commitment in the events of a network. A deposit address can have an item on each of several networks: the item of this
+ * network is returned, if there is one. Otherwise the money came to the address on a network for which nobody got the address. Then it is
+ * the item of another network.
  */
 export function findItemsOfEvents(db: Reader, network: string, commitments: readonly string[]): Promise<StoredItem[]> {
   return db<StoredItem[]>`
@@ -281,7 +282,7 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
   return { item: itemOf(stored), commitment, signature, hasCode };
 }
 
-/** The columns of a `StoredItem`, of the table or alias `items`. The column `commitment` has the key: see `itemKeyOf`. */
+/** The columns of a `StoredItem`, for a table or alias `items`. The column `commitment` contains the key (`itemKeyOf`). */
 export function itemColumns(db: Reader) {
   return db`commitment as key, split_part(commitment, '@', 1) as commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",

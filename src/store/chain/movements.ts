@@ -7,32 +7,32 @@ export interface StoredMovement {
   readonly logIndex: number;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** The time of its block. */
+  /** The time of the block that contains the transfer. */
   readonly at: Date;
   readonly commitment: string;
   readonly paymentId: string;
   readonly asset: string;
-  /** The sender. For a transfer by the Collector, the payer. */
+  /** The account that sent the money. For a transfer by the Collector, the payer of the item. */
   readonly sender: string;
   readonly amount: string;
   readonly isScreened: boolean;
   /**
-   * `log`: the amount comes from a Transfer log. `balance`: two endpoints show the amount at the address, and no endpoint shows its
-   * log. `loss`: two endpoints show that the amount is missing, although logs show its arrival.
+   * The way in which the amount is known. `log`: a Transfer log shows it. `balance`: two endpoints show that the balance contains it, and
+   * no endpoint shows a log. `loss`: logs show its arrival, and two endpoints show that the balance does not contain it.
    */
   readonly source: 'log' | 'balance' | 'loss';
-  /** True once enough endpoints have confirmed the movement at final depth. */
+  /** True if enough endpoints have confirmed the movement at final depth. */
   readonly isProved: boolean;
 }
 
-/** A movement that was just read. Only one endpoint has shown it, which proves nothing. */
+/** A movement that one endpoint has just shown. One endpoint proves nothing. */
 export type ReadMovement = Omit<StoredMovement, 'source' | 'isProved' | 'network'>;
 
 type MovementKey = Pick<StoredMovement, 'transactionHash' | 'logIndex'>;
 
 /**
- * Stores movements, and returns the new ones. If a transaction moved to another block, its row gets the new block and must be
- * proved again. The addresses of all these movements are marked for a check.
+ * Stores movements, and returns the new and the moved ones. If a transaction moved to another block, its row gets the new block and must be
+ * proved again. The addresses of the returned movements are marked for a check.
  */
 export async function putMovements(
   tx: Tx,
@@ -57,19 +57,19 @@ export async function putMovements(
   return added;
 }
 
-/** The difference between the balance of an address and its logs. */
+/** An amount by which the balance of a deposit address differs from its Transfer logs. */
 export type Residual = Omit<StoredMovement, 'isProved' | 'transactionHash' | 'logIndex' | 'sender' | 'isScreened'> & {
   readonly source: 'balance' | 'loss';
 };
 
-/** The beginning of the text that stands for the transaction of a residual. The ids of its lots contain it. */
+/** The first part of the text that a residual has instead of a transaction hash. The ids of its lots contain this text. */
 export function residualName(source: Residual['source'], commitment: string): string {
   return `${source} ${commitment} `;
 }
 
 /**
- * Stores the amount by which the balance of an address, as two endpoints show it, differs from its logs. If the amount grew, the
- * earlier residual stays and a row for the difference is added, so that lots keep their ids.
+ * Stores the amount by which the balance of an address, as two endpoints show it, differs from its logs. If the amount has grown since the
+ * last time, the earlier row stays and a second row gets the increase. So the existing lots keep their ids.
  */
 export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
   const { network, blockNumber, blockHash, at, commitment, paymentId, asset, amount, source } = residual;
@@ -90,7 +90,7 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
     on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }
 
-/** Deletes the residual when the logs explain the balance again. */
+/** Deletes the residual of an address in an asset, because the logs explain the balance again. */
 export async function deleteResidual(
   tx: Tx,
   { network, commitment, asset }: Pick<StoredMovement, 'network' | 'commitment' | 'asset'>,
@@ -100,7 +100,10 @@ export async function deleteResidual(
     where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log'`;
 }
 
-/** Deletes movements above a block, and marks their addresses for a check. Returns the payments that lose proved ones. */
+/**
+ * Deletes movements above a block after a reorg, and marks their addresses for a check. Returns the payments that have lost proved
+ * movements.
+ */
 export async function deleteMovementsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
   const gone = await tx<{ commitment: string; paymentId: string; isProved: boolean }[]>`
     delete from movements where network = ${network} and block_number > ${number}
@@ -113,7 +116,7 @@ export async function deleteMovementsAbove(tx: Tx, network: string, number: numb
   return [...new Set(gone.filter(({ isProved }) => isProved).map(({ paymentId }) => paymentId))];
 }
 
-/** Deletes movements that enough endpoints deny. */
+/** Deletes movements whose log enough endpoints deny. */
 export async function deleteMovements(tx: Tx, network: string, keys: readonly MovementKey[]): Promise<void> {
   await tx`
     delete from movements m
@@ -130,7 +133,7 @@ export async function proveMovements(tx: Tx, network: string, keys: readonly Mov
     where m.network = ${network} and m.transaction_hash = p."transactionHash" and m.log_index = p."logIndex"`;
 }
 
-/** The largest movements to an address up to a block that are not proved yet. */
+/** The largest movements to an address, up to a block, that are not proved yet. */
 export async function listUnproved(
   db: Reader,
   { network, commitment, upTo, limit }: { network: string; commitment: string; upTo: number; limit: number },
@@ -142,7 +145,10 @@ export async function listUnproved(
   return rows.map(readMovement);
 }
 
-/** The largest movements of an asset to a deposit address, at any depth. Anybody may send thousands of small movements. */
+/**
+ * The largest movements of an asset to a deposit address, at any depth. Their number is limited, because anybody may send thousands of
+ * small ones.
+ */
 export async function listMovements(
   db: Reader,
   { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
@@ -164,7 +170,7 @@ export function movementColumns(db: Reader) {
 
 export const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
 
-/** Marks addresses to be checked in the next round of the network. */
+/** Marks deposit addresses, so that the next round of the network checks their balances. */
 export async function markPlacesToCheck(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update deposit_places set is_stale = true

@@ -1,16 +1,19 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An account of ours, now or in the past, with its first use. Rows are never deleted. */
+/** An account that is or was ours, with the time of its first use. Rows are never deleted. */
 export interface OwnAccount {
   readonly network: string;
   readonly address: string;
   readonly kind: 'intermediate' | 'relayer';
   readonly since: Date;
-  /** Proves that the gateway wrote the row. */
+  /** The MAC that proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
-/** The accounts of a network, or of all networks, the oldest first. Their number is bounded by the accounts ever configured. */
+/**
+ * The accounts that are or were ours on a network, or on all networks, the oldest first. There are only as many as operators ever
+ * configured.
+ */
 export function listOwnAccounts(db: Reader, network?: string): Promise<OwnAccount[]> {
   return db<OwnAccount[]>`
     select ${columns(db)} from own_accounts

@@ -2,18 +2,18 @@ import type { Tx } from '../plumbing/database.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A payer's failure counts for an hour. */
+/** The time since which failures of a payer count: an hour before `now`. */
 export function countsSince(now: Date): Date {
   return new Date(now.getTime() - HOUR_MS);
 }
 
-/** The pause of a payer after its first failure. It doubles with each further failure within the hour. */
+/** The pause of a payer after its first failure, and the longest pause. The pause doubles with each further failure within the hour. */
 export interface PayerPause {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** Counts one failure on the chain for each occurrence of a payer in the list, and deletes failures that no longer count. */
+/** Counts one failure on the chain for each time that a payer is in `payers`, and deletes failures that no longer count. */
 export async function countPayerFailures(
   tx: Tx,
   { network, payers, at, pause }: { network: string; payers: readonly string[]; at: Date; pause: PayerPause },
@@ -35,7 +35,7 @@ export async function countPayerFailures(
     set failures = excluded.failures, failed_at = excluded.failed_at, retry_at = excluded.retry_at`;
 }
 
-/** Deletes failures of a payer that no longer count. Returns their number. */
+/** Deletes the failures of a payer that are too old to count. Returns their number. */
 export async function deletePastFailures(
   tx: Tx,
   { network, address, at }: { readonly network: string; readonly address: string; readonly at: Date },

@@ -3,21 +3,21 @@ import type { DepositPlace } from './deposit-places.ts';
 import { type MovementRow, movementColumns, readMovement, type StoredMovement } from './movements.ts';
 
 /**
- * Reads of the movements of deposit addresses that cost a bounded number of rows, however many transfers of dust somebody has sent.
- * A checkpoint has the movements of an address up to a time, with the dust added up; the rest is read one by one. Checkpoints follow
- * from the movements alone. A trigger deletes the checkpoint of a movement that is changed, so code that writes movements does not
- * know of them.
+ * Reads the movements of deposit addresses at the cost of a bounded number of rows, even if somebody has sent very many transfers of dust.
+ * A checkpoint of an address contains its movements up to a time, with the dust added up. Only later movements are read one by one.
+ * Checkpoints follow from the movements alone. If a movement changes, a database trigger deletes the checkpoint that contains it, so code
+ * that writes movements need not know of checkpoints.
  */
 
 type Place = Pick<DepositPlace, 'network' | 'commitment'>;
 
-/** For each asset, the amount below which a movement is dust. */
+/** The amount below which a movement is dust, for each asset. */
 export type DustLimits = Readonly<Record<string, bigint>>;
 
 /**
- * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements
- * below `dustBelow` at one address become one movement with the key of the first, because anybody may send a hundred thousand of
- * them.
+ * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements below
+ * `dustBelow` at one address become one movement with the key of the first. Otherwise anybody could make this read slow with a hundred
+ * thousand tiny transfers.
  */
 export async function listProvedMovements(
   db: Reader,
@@ -42,7 +42,7 @@ export async function listProvedMovements(
   return rows.map(({ units, ...row }) => readMovement({ ...row, amount: units }));
 }
 
-/** The assets of the proved movements of a payment. */
+/** The assets of the proved movements of a payment, on all networks. */
 export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
   const rows = await db<{ asset: string }[]>`
     select jsonb_object_keys(dust_below) as asset from place_checkpoints where payment_id = ${paymentId}
@@ -58,7 +58,7 @@ export async function listMovedAssets(db: Reader, paymentId: string): Promise<st
   return rows.map(({ asset }) => asset);
 }
 
-/** The totals that logs show for an address up to a block, by asset. */
+/** The totals that Transfer logs show for a deposit address up to a block, by asset. */
 export async function sumMovements(
   db: Reader,
   { upTo, ...place }: Place & { readonly upTo: number },
@@ -69,7 +69,7 @@ export async function sumMovements(
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
-/** True if that many proved movements have come since the checkpoint of the address. */
+/** True if at least `count` proved movements of the address are later than its checkpoint. */
 export async function isCheckpointDue(db: Reader, { network, commitment }: Place, count: number): Promise<boolean> {
   const rows = await db`
     select from movements
@@ -79,8 +79,9 @@ export async function isCheckpointDue(db: Reader, { network, commitment }: Place
 }
 
 /**
- * Adds the proved movements of an address up, as far as none before them is unproved. The transaction must have changed the row of
- * the place before: writers of movements wait for it. The limits contain all assets of `listMovedAssets`.
+ * Adds up the proved movements of an address, up to the first unproved one, and stores them as its checkpoint. The database transaction
+ * must have changed the row of the address before: writers of movements wait for that row. `dustBelow` must contain all assets of
+ * `listMovedAssets`.
  */
 export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: DepositPlace, dustBelow: DustLimits) {
   const limits = limitsJson(tx, dustBelow);
@@ -110,7 +111,7 @@ export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: 
       dust_below = excluded.dust_below, sums = excluded.sums`;
 }
 
-/** The addresses whose checkpoint is not the sum of their movements. One statement, and therefore one snapshot. */
+/** The addresses whose stored checkpoint is not the sum of their movements. A single statement reads both from one snapshot. */
 export async function findWrongCheckpoints(
   db: Reader,
   network: string,
@@ -128,8 +129,9 @@ export async function findWrongCheckpoints(
 }
 
 /**
- * All movements of an address, proved or not: the sums of its checkpoint, and the later ones. A checkpoint with blocks above `upTo` is
- * not used. A sum has the block and time of its first movement. A loss has negative units, because its money is not there.
+ * The SQL rows of all movements of an address, proved or not: the sums of its checkpoint, and each later movement. A checkpoint with blocks
+ * above `upTo` is not used. A sum has the block and the time of its first movement. A `loss` has negative units, because its money is not
+ * at the address.
  */
 export function sumsAt(db: Reader, { network, commitment }: PlaceValues, upTo?: number) {
   const isUsed = upTo === undefined ? db`true` : db`c.block_number <= ${upTo}`;
@@ -145,17 +147,20 @@ export function sumsAt(db: Reader, { network, commitment }: PlaceValues, upTo?: 
       and m.at > ${lastTime(db, { network, commitment }, isUsed)}`;
 }
 
-/** Columns of another table, or values. */
+/** The key of a deposit address, as values or as columns of another table in the statement. */
 type PlaceValues = Readonly<Record<keyof Place, string | ReturnType<Reader>>>;
 
-/** The time up to which the checkpoint of an address has its movements. */
+/** The SQL time up to which the checkpoint of an address contains its movements. Without a checkpoint, it is `-infinity`. */
 function lastTime(db: Reader, { network, commitment }: PlaceValues, isUsed = db`true`) {
   return db`coalesce((
     select c.up_to from place_checkpoints c where c.network = ${network} and c.commitment = ${commitment} and ${isUsed}
   ), '-infinity')`;
 }
 
-/** Each sum of the checkpoints `c`, with its first movement `m`. The lookup is by the primary key, whatever the planner expects. */
+/**
+ * The SQL rows of each sum of the checkpoints `c`, with its first movement `m`. `limit 1` makes PostgreSQL look it up by the primary key,
+ * whatever the planner expects.
+ */
 function sumsOfCheckpoints(db: Reader) {
   return db`place_checkpoints c
     cross join lateral jsonb_to_recordset(c.sums) as s("transactionHash" text, "logIndex" int, units numeric, "isDust" boolean)
@@ -169,19 +174,24 @@ function checkpointed(db: Reader) {
   return db`select ${position(db)}, s.units, s."isDust" as is_dust from ${sumsOfCheckpoints(db)}`;
 }
 
-/** The columns of a movement `m` that no checkpoint contains. */
+/** The columns of a movement `m` that is in no checkpoint. */
 function single(db: Reader, limits: ReturnType<Reader>) {
   return db`${position(db)}, m.amount as units, m.amount < coalesce((${limits} ->> m.asset)::numeric, 0) as is_dust`;
 }
 
-/** Movements of one line that follow each other may be added up: they are of one address, asset and class. */
+/**
+ * The SQL sort columns of a movement `m`. Only movements of the same `line` may be added up: they have the same address, asset and class.
+ */
 function position(db: Reader) {
   return db`m.place, m.at, m.block_number, m.log_index,
     concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source,
       m.at <= (select i.deadline from items i where i.commitment = m.commitment limit 1)) collate "C" as line`;
 }
 
-/** The movements with consecutive dust of one line added up. `units` is the sum; the other columns are of its first movement. */
+/**
+ * The SQL rows of the movements, with consecutive dust of one line added up. `units` is the sum, and the other columns are those of the
+ * first movement.
+ */
 function addUp(db: Reader, movements: ReturnType<Reader>) {
   return db`
     with known as (${movements}), ordered as (
@@ -204,7 +214,7 @@ function addUp(db: Reader, movements: ReturnType<Reader>) {
     cross join lateral (select * from movements m where m.ctid = s.place limit 1) m`;
 }
 
-/** The column `sums` of a checkpoint with these movements. */
+/** The SQL value of a checkpoint's column `sums` for these movements. */
 function sumsOf(db: Reader, movements: ReturnType<Reader>) {
   return db`(
     select coalesce(jsonb_agg(jsonb_build_object('transactionHash', m.transaction_hash, 'logIndex', m.log_index,

@@ -1,12 +1,12 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** Rows and bytes that may go. */
+/** The number and the size of the rows that may be pruned. */
 export interface Prunable {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** The result of a page. `last` is the place after which the next page begins; undefined after the last page. */
+/** The result of pruning one page. `last` is the key after which the next page begins. Undefined after the last page. */
 export interface PrunedPage<Place> {
   readonly rows: number;
   readonly last: Place | undefined;
@@ -24,7 +24,7 @@ export interface SendPlace {
   readonly slot: string;
 }
 
-/** Signed transactions whose slots became final before that time. Their bytes are not broadcast any more. */
+/** Signed transactions of final slots that were created before `before`. Nobody broadcasts their bytes any more. */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
@@ -33,7 +33,7 @@ export async function countFinalBytes(db: Reader, before: Date): Promise<Prunabl
   return rows[0] ?? NOTHING;
 }
 
-/** Empties the bytes of one page of slots. Hashes, offers and costs stay. */
+/** Empties the stored bytes of final transactions in one page of slots. Hashes, offers and costs stay. */
 export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<SendPlace>) {
   const { network, signer, slot } = after ?? { network: '', signer: '', slot: '-1' };
   const [row] = await tx<{ rows: number; read: number; last: SendPlace | null }[]>`
@@ -59,7 +59,7 @@ export interface EventPlace {
   readonly index: number;
 }
 
-/** Events by which a contract refused an item, decided before that time. They moved no money, and no decision uses them. */
+/** Refusals of items by a contract that were decided before `before`. Their events moved no money, and no decision uses them. */
 export async function countRefusedEvents(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(pg_column_size(e.*)), 0)::float8 as bytes
@@ -67,7 +67,7 @@ export async function countRefusedEvents(db: Reader, before: Date): Promise<Prun
   return rows[0] ?? NOTHING;
 }
 
-/** Deletes the refused ones among one page of events. */
+/** Deletes the refusals in one page of events. */
 export async function deleteRefusedEvents(tx: Tx, { after, before, limit }: PageAsk<EventPlace>) {
   const { network, block, hash, index } = after ?? { network: '', block: '-1', hash: '', index: -1 };
   const [row] = await tx<{ rows: number; read: number; last: EventPlace | null }[]>`

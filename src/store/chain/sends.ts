@@ -8,7 +8,7 @@ export interface SenderId {
   readonly signer: string;
 }
 
-/** A slot that is not used at final depth yet, with its signed version of the highest price. */
+/** A slot of a relayer (on EVM chains a nonce) that no final transaction has used, with its signed version of the highest price. */
 export interface OpenSend {
   readonly slot: number;
   readonly kind: SendKind;
@@ -16,15 +16,15 @@ export interface OpenSend {
   readonly createdAt: Date;
   readonly hash: string;
   readonly offer: Offer;
-  /** The time at which that version was signed. */
+  /** The time at which the version of the highest price was signed. */
   readonly signedAt: Date;
 }
 
 export type SendKind = 'batch' | 'nothing';
 
 /**
- * isolated: items of accounts that have code or failed before. They get a bounded share of all resources. The column has `apart` for
- * it.
+ * The lane of a send. `isolated`: the items of accounts that have code or failed before, which get a bounded share of all resources. The
+ * database column has the value `apart` for it.
  */
 export type Lane = 'main' | 'isolated';
 
@@ -33,19 +33,19 @@ export interface NewVersion {
   readonly hash: string;
   readonly bytes: string;
   readonly offer: Offer;
-  /** The most that it can cost, in the smallest unit of the coin. */
+  /** The most that the transaction can cost, in the smallest unit of the coin. */
   readonly cost: bigint;
 }
 
-/** The upper bound is exclusive. */
+/** A range of slots: `from` is included, and `to` is not. */
 export interface SlotRange {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The open sends, in the order of slots. The bytes are not read, because they are large and seldom needed. Versions that were final at
- * migration 0067 have their terms in the former column, which counts if a deep reorg opens their slot again.
+ * The open sends of a signer, in the order of slots. The signed bytes are not read, because they are large and seldom needed. Versions that
+ * were final at migration 0067 have their offer's terms only in the old column `tip`. It is read if a deep reorg reopens their slot.
  */
 export async function listOpenSends(
   db: Reader,
@@ -75,7 +75,7 @@ interface OpenSendRow {
   readonly terms: Offer['terms'];
 }
 
-/** The highest slot ever used, below `below` if it is given. */
+/** The highest slot that the sender ever reserved, below `below` if that is given. */
 export async function lastSlot(db: Reader, { network, signer }: SenderId, below?: number): Promise<number | undefined> {
   const isBelow = below === undefined ? db`true` : db`slot < ${below}`;
   const [row] = await db<{ slot: string | null }[]>`
@@ -83,7 +83,7 @@ export async function lastSlot(db: Reader, { network, signer }: SenderId, below?
   return row === undefined || row.slot === null ? undefined : Number(row.slot);
 }
 
-/** The lowest slot ever used. */
+/** The lowest slot that the sender ever reserved. */
 export async function firstSlot(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
   const [row] = await db<{ slot: string }[]>`
     select slot from relay_sends where network = ${network} and signer = ${signer} order by slot limit 1`;
@@ -97,7 +97,7 @@ export async function lastFinalSlot(db: Reader, { network, signer }: SenderId): 
   return row && Number(row.slot);
 }
 
-/** Reserves a slot, and stores its first signed transaction and the items in it. */
+/** Reserves a slot, and stores its first signed transaction and the items in that transaction. */
 export async function insertSend(
   tx: Tx,
   { network, signer }: SenderId,
@@ -114,7 +114,7 @@ export async function insertSend(
     from unnest(${send.keys as ItemKey[]}::text[]) with ordinality as c(key, position)`;
 }
 
-/** Stores a further signed transaction for a reserved slot. */
+/** Stores another signed transaction for a slot that is already reserved. */
 export async function insertVersion(
   tx: Tx,
   { network, signer }: SenderId,
@@ -129,7 +129,10 @@ export async function insertVersion(
     on conflict (hash) do nothing`;
 }
 
-/** Records that the version is about to be broadcast, and returns its bytes, unless they were pruned. No other bytes are ever broadcast. */
+/**
+ * Records that a signed transaction is about to be broadcast, and returns its bytes. Undefined if they were pruned. Only bytes from here
+ * are ever broadcast.
+ */
 export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string | undefined> {
   const [row] = await tx<{ bytes: string }[]>`
     update relay_versions set broadcast_at = coalesce(broadcast_at, ${at})
@@ -137,7 +140,7 @@ export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string 
   return row?.bytes;
 }
 
-/** The items of a send that it can still pay. */
+/** The items of a send that the send can still pay: they have the state `sent`. */
 export function findLiveItems(db: Reader, { network, signer }: SenderId, slot: number): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -146,7 +149,7 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, slot: n
     order by accepted_at, key`;
 }
 
-/** Reopens sends that a reorg deeper than final depth removed from the chain. Their transactions are broadcast again. */
+/** Reopens sends that a reorg deeper than final depth has removed from the chain, so that relayers broadcast their transactions again. */
 export async function reopenSends(tx: Tx, { network, signer }: SenderId, { from, to }: SlotRange): Promise<number> {
   const { count } = await tx`
     update relay_sends set state = 'open', final_hash = null, work_spent = null, coin_spent = null
@@ -160,10 +163,10 @@ export interface SendToFinish {
   readonly hashes: readonly string[];
 }
 
-/** More than the accounts of a network have in flight. */
+/** The most open slots that are read at once. It is more than all accounts of a network have in flight. */
 const MAX_SENDS_TO_FINISH = 500;
 
-/** The oldest open slots of a network. Signers take turns, so that one whose slots are never mined delays no other. */
+/** The oldest open slots of a network. Signers take turns, so that a signer whose slots are never mined does not delay the others. */
 export async function listSendsToFinish(db: Reader, network: string): Promise<SendToFinish[]> {
   const rows = await db<{ signer: string; slot: string; hashes: string[] }[]>`
     select s.signer, s.slot, (
@@ -177,26 +180,26 @@ export async function listSendsToFinish(db: Reader, network: string): Promise<Se
 export interface FinishedSend {
   readonly signer: string;
   readonly slot: number;
-  /** The mined version. Null when a foreign transaction used the slot. */
+  /** The hash of the mined version. Null if a transaction that the gateway did not make has used the slot. */
   readonly hash: string | null;
-  /** In units of execution. */
+  /** The units of execution that the transaction used (on EVM chains gas). */
   readonly workSpent: bigint;
-  /** Its cost, in the smallest unit of the coin. */
+  /** The cost of the transaction, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
 }
 
-/** An item that is due again. */
+/** An item that is due again after its send became final. */
 export interface ReleasedItem {
   readonly payer: string;
   readonly purpose: ItemPurpose;
-  /** True if the failure is the item's own: our mined transaction refused the item, or contained no other item. */
+  /** True if the failure concerns only this item: our mined transaction refused it, or contained no other item. */
   readonly isFailure: boolean;
 }
 
 /**
- * Closes sends at final depth and records their work, of which each item gets an equal share. Items that are still open, and in no
- * other open send, are due again, because the transaction reverted or refused the item. `delaysMs` is the pause of an item by the
- * number of its attempts so far. The last delay applies to all further attempts.
+ * Closes sends that are final, and divides their units of execution equally between their items. An item becomes due again if it is still
+ * open and in no other open send: the transaction reverted, or refused the item. `delaysMs` has the pause of an item after its first
+ * attempt, its second, and so on. The last pause applies to all further attempts.
  */
 export async function finishSends(
   tx: Tx,
@@ -253,7 +256,9 @@ export interface CarryingTransaction {
   readonly hash: string;
 }
 
-/** The transaction that paid a payment. Until one is seen, the last transaction that was broadcast for it. */
+/**
+ * The transaction on chain that paid a payment. Until the watcher has seen one, the transaction that was last broadcast for the payment.
+ */
 export async function findCarryingTransaction(db: Reader, paymentId: string): Promise<CarryingTransaction | undefined> {
   const [row] = await db<CarryingTransaction[]>`
     select i.network, t.hash from items i, lateral (
@@ -277,7 +282,7 @@ export async function slotsOf(db: Reader, hashes: readonly string[]): Promise<Ma
   return new Map(rows.map(({ hash, slot }) => [hash, Number(slot)]));
 }
 
-/** The slots of these transactions, if the sender has rows for them. */
+/** The slots of the given transactions, as far as this sender has stored them. */
 export async function findSentSlots(
   db: Reader,
   { network, signer }: SenderId,
@@ -289,15 +294,15 @@ export async function findSentSlots(
   return rows.map(({ hash, slot }) => ({ hash, slot: Number(slot) }));
 }
 
-/** A range of slots without a known transaction, between two accounted slots. */
+/** A range of slots whose transactions are unknown. Both ends are slots that are accounted for, and are not part of the gap. */
 export interface SlotGap {
   readonly after: number;
   readonly before: number;
 }
 
 /**
- * The gaps in a sender's slots, up to the next slot that the chain expects. A slot is accounted for if its send is open, if its
- * mined version is known, or if its transaction was found.
+ * The gaps in a sender's slots, up to `end`, the next slot that the chain expects. A slot is accounted for if its send is open, if its
+ * mined version is known, or if it is in `found`.
  */
 export async function findSlotGaps(
   db: Reader,
@@ -316,7 +321,7 @@ export async function findSlotGaps(
   return rows.map(({ after, before }) => ({ after: Number(after), before: Number(before) }));
 }
 
-/** The number of slots that are reserved and not mined at final depth. */
+/** The number of slots that the sender has reserved and that no final transaction has used. */
 export async function countOpenSends(db: Reader, { network, signer }: SenderId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from relay_sends where network = ${network} and signer = ${signer} and state = 'open'`;

@@ -2,16 +2,16 @@ import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader } from '../plumbing/database.ts';
 import type { OverdueWork } from './due-items.ts';
 
-/** An item of a payment in a stored transaction. Its outcome is not decided yet. */
+/** An item of a payment that is in a stored transaction, and whose outcome is not decided yet. */
 export interface SentItem {
   readonly subject: string;
   readonly asset: string;
   readonly amount: string;
-  /** The time at which its first transaction was stored. */
+  /** The time at which the first transaction with the item was stored. */
   readonly sentAt: Date;
 }
 
-/** The sent items of a network that have waited longest. */
+/** The sent items of a network that have waited longest, and whose first transaction was stored by `before`. */
 export function findOldestSent(
   db: Reader,
   { network, before, limit }: { network: string; before: Date; limit: number },
@@ -27,7 +27,10 @@ export function findOldestSent(
     order by sent.at limit ${limit}`;
 }
 
-/** Our own transfers with an item that has been open since that time. */
+/**
+ * Payouts, refunds and returns with an item that was accepted by `before` and is still open: their number, and the oldest. Frozen ones do
+ * not count.
+ */
 export async function findOldOutgoingItems(
   db: Reader,
   { network, before }: { network: string; before: Date },
@@ -41,12 +44,12 @@ export async function findOldOutgoingItems(
 }
 
 export interface OpenWork {
-  /** The time since which the oldest `processing` payment has that status. Null if there is none. */
+  /** The time since which the oldest `processing` payment has had that status. Null if there is none. */
   readonly oldestProcessing: Date | null;
   readonly dueItems: readonly { readonly network: string; readonly count: number }[];
 }
 
-/** Reads only open items, through partial indexes: their number does not grow with the number of payments. */
+/** Reads only open items, by partial indexes, so that the cost does not grow with the number of payments. */
 export async function readOpenWork(db: Reader): Promise<OpenWork> {
   return one(
     await db<OpenWork[]>`

@@ -1,14 +1,17 @@
 import type { Reader } from '../plumbing/database.ts';
 import type { SendLimits } from './due-items.ts';
 
-/** In the smallest unit of the coin. */
+/** The cost of transactions, in the smallest unit of the coin. */
 export interface Cost {
   readonly all: bigint;
-  /** The cost of transactions in the lane of isolated items. */
+  /** The part of the cost that transactions in the lane of isolated items had. */
   readonly isolated: bigint;
 }
 
-/** The cost of a network's transactions since that time. A transaction that is not final counts with its highest possible cost. */
+/**
+ * The cost of a network's transactions that were created after `since`. A transaction that is not final counts with its highest possible
+ * cost.
+ */
 export async function costSince(db: Reader, { network, since }: { network: string; since: Date }): Promise<Cost> {
   const [row] = await db<{ all: string; isolated: string }[]>`
     select coalesce(sum(cost), 0) as all, coalesce(sum(cost) filter (where lane = 'apart'), 0) as isolated
@@ -26,7 +29,7 @@ export interface PayerWork {
   readonly work: bigint;
 }
 
-/** Payers of due items that used this many units of execution since that time, the largest first. */
+/** Payers of due items whose items since `since` used at least `work` units of execution, the largest first. */
 export async function findPayersAbove(
   db: Reader,
   { network, since, work }: { network: string; since: Date; work: bigint },
@@ -43,10 +46,10 @@ export async function findPayersAbove(
   return rows.map((row) => ({ payer: row.payer, work: BigInt(row.work) }));
 }
 
-/** Items that reached a limit. They are not sent again and wait for their deadline. */
+/** Due items that have reached a limit. Relayers do not send them again, and they stay due until their deadline. */
 export interface ExhaustedItems {
   readonly count: number;
-  /** The subject, failures and work of the most expensive item. */
+  /** The subject of the item that has used the most execution. `failures` and `work` are those of the same item. */
   readonly subject: string;
   readonly failures: number;
   readonly work: bigint;

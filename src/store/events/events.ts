@@ -5,19 +5,19 @@ import { lineOfEvent } from '../../domain/money-line.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface NewEvent {
-  /** From `newEventId`, if the caller needs to know the id. */
+  /** The id of the event, from `newEventId`, if the caller needs to know it before. */
   readonly id?: string;
   readonly type: EventType;
   readonly objectId: string;
-  /** Null for objects of a partner, such as a webhook endpoint. Such an event has an `owner`. */
+  /** The merchant of the object. Null for objects of a partner, such as a webhook endpoint. Then `owner` is set. */
   readonly merchantId: string | null;
   readonly owner?: { readonly partnerId: string; readonly mode: Mode };
   readonly at: Date;
-  /** `key:<id>`, `app:<id>`, `operator`, or a worker's name. */
+  /** The party that caused the change: `key:<id>`, `app:<id>`, `operator`, or the name of a worker. */
   readonly actor: string;
-  /** The changeable fields of the object, with their values after the change. */
+  /** The fields of the object that can change, with their values after the change. */
   readonly data: Facts;
-  /** The proof of the change. Never shown to partners. */
+  /** The proof of the change, such as a transaction on chain. Never shown to partners. */
   readonly evidence?: Facts;
 }
 
@@ -30,8 +30,8 @@ export function newEventId({ outbox }: Tx, at: Date): string {
 }
 
 /**
- * Appends events in the transaction of the changes that they describe. An earlier statement of the transaction must have locked
- * each object, so that this statement sees the object's last event and the next sequence is free.
+ * Appends events in the database transaction of the changes that they describe. An earlier statement of the transaction must have locked
+ * each object. Then this statement sees the object's last event, and nobody else uses the next sequence.
  */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -63,8 +63,9 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 }
 
 /**
- * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Events of the same
- * object are in the order of their sequences. New payments are not announced, because no client can wait for an unknown payment.
+ * The part of an SQL statement that stores the rows of `happened` as events, in one batch for each partner and mode. Events of the same
+ * object are in the order of their sequences. The outbox does not name new payments, because no client can wait for a payment that it does
+ * not know.
  */
 export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`
@@ -87,18 +88,18 @@ export interface StoredEvent {
   readonly sequence: number;
   readonly at: Date;
   readonly actor: string;
-  /** Empty for a new payment. */
+  /** The fields of the object that can change, with their values after the event. Empty for a new payment. */
   readonly data: Facts;
   readonly evidence: Facts;
 }
 
-/** The history of an object. Sequences have no gaps, so the history is complete even before its events have positions. */
+/** All events of an object, in order. Sequences have no gaps, so the list is complete even before the events have positions. */
 export function listEvents(db: Reader, objectId: string): Promise<StoredEvent[]> {
   return db<StoredEvent[]>`
     select ${eventColumns(db)} from events e where e.object_id = ${objectId} order by e.sequence`;
 }
 
-/** The newest events of these objects, the newest first, and the number of all their events. */
+/** The newest events of these objects, the newest first, and the number of all events of these objects. */
 export async function findNewestEvents(
   db: Reader,
   objectIds: readonly string[],
@@ -111,14 +112,14 @@ export async function findNewestEvents(
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
-/** The merchants in the history of an object. Events never change and an object keeps its merchant, so this proves the owner. */
+/** The merchants in the events of an object. They prove the owner: events never change, and an object never changes its merchant. */
 export async function findMerchantsOf(db: Reader, objectId: string): Promise<(string | null)[]> {
   const rows = await db<{ merchantId: string | null }[]>`
     select distinct merchant_id as "merchantId" from events where object_id = ${objectId}`;
   return rows.map(({ merchantId }) => merchantId);
 }
 
-/** An event with its position among all events. */
+/** An event with its position among the events of all objects. */
 export interface PlacedEvent extends StoredEvent {
   readonly position: number;
   readonly objectId: string;
@@ -129,7 +130,7 @@ export interface PlacedEvent extends StoredEvent {
 
 export const MAX_BATCH = 1_000;
 
-/** Events after a position, in order. Events that are placed later get greater positions than all events of the answer. */
+/** Events after a position, in order. Events that get their positions later come after all events of this page. */
 export async function readEvents(
   db: Reader,
   { after, limit }: { readonly after: number; readonly limit: number },

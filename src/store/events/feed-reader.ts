@@ -3,10 +3,10 @@ import type { World } from '../../runtime/world.ts';
 import type { Database } from '../plumbing/database.ts';
 import { type FeedAsk, type FeedPage, lastPosition, readFeeds } from './partner-feed.ts';
 
-/** Reads feeds. Concurrent questions share statements, because a thousand followers wake together. */
+/** Reads pages of partners' events. Concurrent requests share statements, because a thousand waiting clients may wake at once. */
 export interface FeedReader {
   page(ask: FeedAsk): Promise<FeedPage>;
-  /** The position of the newest event, or 0 if there is none. */
+  /** The position of the newest event of all partners, or 0 if there is none. */
   last(): Promise<number>;
 }
 

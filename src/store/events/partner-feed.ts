@@ -3,24 +3,24 @@ import type { Mode } from '../../domain/mode.ts';
 import type { Reader } from '../plumbing/database.ts';
 import { MAX_BATCH, type PlacedEvent, type PlacedRow, placedColumns, placedEvent } from './events.ts';
 
-/** The events that a caller may see. */
+/** The events that a caller may see: those of some types, of some or all merchants of a partner. */
 export interface FeedView {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Null for all merchants. */
+  /** The merchants whose events are visible. Null for all merchants of the partner. */
   readonly merchantIds: readonly string[] | null;
   readonly types: readonly EventType[];
 }
 
 export interface FeedPage {
   readonly events: readonly PlacedEvent[];
-  /** Every visible event up to this position is in this page or an earlier page. */
+  /** The position up to which every visible event is in this page or an earlier one. */
   readonly position: number;
-  /** True if there may be further events of the partner, visible or not. */
+  /** True if the partner may have further events, whether visible or not. */
   readonly hasMore: boolean;
 }
 
-/** The most events that a page scans, so that a filter with few matches stays cheap. */
+/** The most events that a page scans, so that a filter that matches few events stays cheap. */
 const MAX_SCANNED = 5_000;
 
 export interface FeedAsk extends FeedView {
@@ -28,18 +28,18 @@ export interface FeedAsk extends FeedView {
   readonly limit: number;
 }
 
-/** A row for each event of a page. An empty page has one row without an event. */
+/** A row of the answer of `readFeeds`, one for each event of a page. An empty page has one row without an event. */
 type FeedRow = (PlacedRow | { readonly id: null }) & {
-  /** The index of the request in `asks`. */
+  /** The index in `asks` of the request that the row answers. */
   readonly ask: number;
-  /** The last position and the number of the scanned events. Null if there are none. */
+  /** The position of the last scanned event. It and `scanned`, the number of scanned events, are null if there are none. */
   readonly last: string | null;
   readonly scanned: string | null;
 };
 
 /**
- * A page of events for each request: those after a position, in the order of positions. A page can be empty although more events
- * follow. Its position then shows how far the statement has scanned.
+ * A page for each request: the visible events after a position, in the order of positions. A page can be empty although visible events
+ * follow later. Its position then shows how far the statement has scanned.
  */
 export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<FeedPage[]> {
   const rows = await db<FeedRow[]>`
@@ -82,10 +82,10 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
   };
 }
 
-/** The maximum number of batches of events that are scanned for one page of older events. */
+/** The most batches of events that are scanned for one page of older events. */
 const MAX_BATCHES_BACK = 500;
 
-/** Events before a position, the newest first. A page can be empty: its position then shows how far it has scanned. */
+/** Visible events before a position, the newest first. A page can be empty: its position then shows how far the statement has scanned. */
 export async function readFeedBack(
   db: Reader,
   { before, limit, ...view }: FeedView & { readonly before: number; readonly limit: number },
@@ -110,7 +110,7 @@ export async function readFeedBack(
   };
 }
 
-/** The event, if it has a position and is visible. */
+/** The event with this id, if it has a position and is visible. */
 export async function findFeedEvent(db: Reader, id: string, view: FeedView): Promise<PlacedEvent | undefined> {
   const [row] = await db<PlacedRow[]>`
     select ${placedColumns(db)}
@@ -135,8 +135,8 @@ export async function lastPosition(db: Reader): Promise<number> {
 }
 
 /**
- * True if the event `e` is about one of the merchants. A webhook endpoint may be for several merchants, and its events are visible
- * only to callers that act for all of them.
+ * The SQL condition that the event `e` is about merchants that the caller may see. A webhook endpoint may belong to several merchants. Its
+ * events are visible only to callers that may see all of them.
  */
 export function concernsMerchants<Fragment>(
   sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,

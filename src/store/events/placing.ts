@@ -4,7 +4,7 @@ import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
 export const EVENTS_CHANNEL = 'till_events';
-/** A NOTIFY payload holds 8,000 bytes. An id has at most 33 bytes, the name of a feed 36. */
+/** The most names in one NOTIFY message. A payload has at most 8,000 bytes. An id has at most 33 bytes, and the name of a feed 36. */
 const IDS_PER_MESSAGE = 200;
 
 /** The name under which the events of a partner in one mode are announced. */
@@ -12,15 +12,15 @@ export function feedName({ partnerId, mode }: { readonly partnerId: string; read
   return `${partnerId}/${mode}`;
 }
 
-/** Distinguishes the name of a feed from the id of an object, which contains no slash. */
+/** True if the text is the name of a feed. The id of an object contains no slash. */
 export function isFeedName(name: string): boolean {
   return name.includes('/');
 }
 
 export interface PlacingTerms {
-  /** The most batches of a round. */
+  /** The most batches of events that get positions in one round. */
   readonly limit: number;
-  /** True if the position of the write-ahead log is noted with each batch, for read replicas. */
+  /** True if the position of the write-ahead log is stored with each batch, as read replicas need it. */
   readonly notesWal?: boolean | undefined;
 }
 
@@ -33,16 +33,16 @@ export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> 
 }
 
 /**
- * Assigns the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of the changed
- * objects, and returns the number of placed batches. It is one statement, so that positions, their announcement and the emptied
- * outbox are one commit.
+ * Gives the next positions to the events of at most `limit` committed batches, in the order of batch numbers. Returns the number of these
+ * batches. The same statement notifies all nodes of the changed objects and of the feeds with new events, and empties the outbox, so one
+ * commit does all three.
  *
- * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former holder finds
- * another fencing number there. So only one node assigns positions at a time, and each run sees the positions of the previous run.
- * A later event of an object is in a batch with a greater number and is committed after the earlier event, so it is never placed
- * before it. The messages name the changed objects and the feeds with new events.
+ * Only the holder of the lease can commit the statement. The next holder waits for the lock on the lease's row, and a former holder finds
+ * another fencing number there. So only one node gives positions at a time, and each run sees the positions of the previous run. A later
+ * event of an object has a batch with a greater number, and is committed after the earlier event, so it never gets a lower position.
  *
- * A commit is visible only after it was written to the log, so the noted position of the log is behind the commits of all batches.
+ * With `notesWal`, the present position of the write-ahead log is stored. A commit is visible only after it is written to that log, so this
+ * position lies behind the commits of all these batches.
  */
 export function placeEvents(
   { name, fencing }: Lease,

@@ -1,15 +1,16 @@
 import type { Reader } from '../plumbing/database.ts';
 import type { FeedView } from './partner-feed.ts';
 
-/** With more batches than this without a position, a replica must have everything. */
+/** The most batches without a position that are examined. If there are more, a replica must have replayed the whole log. */
 const MAX_WAITING = 1_000;
 
 /**
- * How much of the write-ahead log a replica must have replayed to show every event of the partner. Only the primary knows it.
+ * The position in the write-ahead log up to which a replica must have replayed, so that it shows every event of the partner. Only the
+ * primary knows this position.
  *
- * The placer noted the position of the log with each batch. For events that are committed and not placed yet, and for batches
- * without a note, it is the present end of the log. A database that was restored into another server has notes of another log,
- * which may be ahead of this one.
+ * The placer stores the log position with each batch of events. For committed events that have no position among all events yet, and for
+ * batches without a stored log position, the present end of the log is returned. If the database was restored into another server, the
+ * stored positions are of another log, and may be beyond the end of this one. Then the end of this log is returned, too.
  */
 export async function findWalPosition(
   db: Reader,

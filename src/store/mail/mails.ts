@@ -11,13 +11,13 @@ export interface NewMail {
   readonly key: string;
   readonly content: MailContent;
   readonly wrappedLink: string | null;
-  /** The merchant, if the mail is a receipt. */
+  /** The merchant of the payment, if the mail is a receipt. */
   readonly merchantId?: string | undefined;
   readonly createdAt: Date;
   readonly until: Date;
 }
 
-/** Stores a mail. Returns true if it is new: the key allows one mail per reason. */
+/** Stores a mail. Returns false if a mail with this key is stored already: the key allows one mail for each cause. */
 export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   const { count } = await tx`
     insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, merchant_id,
@@ -29,16 +29,16 @@ export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   return count === 1;
 }
 
-/** A mail that this node may try to send until its claim ends. */
+/** A mail that this node has claimed: only this node may try to send it until the claim ends. */
 export interface ClaimedMail
   extends Pick<NewMail, 'id' | 'recipient' | 'language' | 'content' | 'wrappedLink' | 'until'> {
-  /** The fencing number of the claim. */
+  /** The fencing number of the claim, which grows with each new claim of the mail. */
   readonly claim: number;
-  /** The number of failed attempts before this one. */
+  /** The number of failed attempts to send the mail before this one. */
   readonly tries: number;
 }
 
-/** Claims the oldest due mails. If this node dies, they are due again when the claim ends. */
+/** Claims the mails that have been due longest. The claim ends at `until`: if this node dies, they are due again then. */
 export function claimMails({
   limit,
   now,
@@ -60,16 +60,16 @@ export function claimMails({
   };
 }
 
-/** The result of an attempt. A mail that was sent or failed loses its content and its link. */
+/** The result of an attempt to send a mail. Once a mail is sent or has failed for good, its content and its link are deleted. */
 export interface MailResult extends Pick<ClaimedMail, 'id' | 'claim'> {
   readonly status: 'pending' | 'sent' | 'failed';
-  /** The time of the next attempt of a pending mail. */
+  /** The time of the next attempt. Null if the mail is no longer pending. */
   readonly dueAt: Date | null;
   readonly isRefused: boolean;
   readonly problem: string | null;
 }
 
-/** Stores the result if the claim is still in force. */
+/** Stores the result of an attempt, if the node's claim is still in force. */
 export function storeMailResult(result: MailResult, now: Date): SingleStatement<void> {
   const { id, claim, status, dueAt, isRefused, problem } = result;
   const isOver = status !== 'pending';
@@ -86,7 +86,7 @@ export function storeMailResult(result: MailResult, now: Date): SingleStatement<
   };
 }
 
-/** Mails of this kind about the subject that were created since then, the newest first. */
+/** Mails of this kind about the subject that were created after `since`, the newest first. */
 export function findMailsAbout(
   db: Reader,
   { kind, subject, since }: { kind: MailKind; subject: string; since: Date },
@@ -106,7 +106,7 @@ export async function countMailsTo(
   return row?.mails ?? 0;
 }
 
-/** The receipts since then to an inbox, in any spelling of its address, and the receipts of a merchant. */
+/** The numbers of receipts created after `since`: those to an inbox, in any spelling of its address, and those of a merchant. */
 export async function countReceipts(
   db: Reader,
   { inbox, merchantId, since }: { inbox: string; merchantId: string; since: Date },
@@ -121,14 +121,14 @@ export async function countReceipts(
 }
 
 export interface LinkMailCounts {
-  /** To people of the merchant; to those of the partner itself if the merchant is null. */
+  /** The number of mails to people of the merchant. If the merchant is null, the number of mails to the partner's own people. */
   readonly own: number;
   readonly ofMerchants: number;
-  /** To the inbox, whoever's people it belongs to. */
+  /** The number of mails to the inbox, for people of the partner or of any of its merchants. */
   readonly toInbox: number;
 }
 
-/** The mails with links since then to people of a partner and of its merchants. */
+/** The numbers of mails with a link, created after `since`, to people of a partner and of its merchants. */
 export async function countLinkMails(
   db: Reader,
   { partnerId, merchantId, inbox, since }: { partnerId: string; merchantId: string | null; inbox: string; since: Date },
@@ -143,7 +143,7 @@ export async function countLinkMails(
   return one(rows);
 }
 
-/** See `inboxOf`. The index `mails_by_inbox` has the same expression. */
+/** The SQL form of `inboxOf`. The index `mails_by_inbox` has the same expression. */
 function inboxColumn(db: Reader) {
   return db`(
     replace(split_part(split_part(lower(recipient), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(recipient), '@', 2)
@@ -151,8 +151,8 @@ function inboxColumn(db: Reader) {
 }
 
 /**
- * Ends mails with an older link of the person. A mail that a node is sending at this moment counts as sent, with a link that has
- * ended: if it were deleted, such mails would escape the limits.
+ * Ends the pending mails that contain an older link of the person. A mail that a node is sending just now is marked as sent, because its
+ * link has ended. It is not deleted, because then it would not count for the limits of mails.
  */
 export async function endPendingLinks(tx: Tx, personId: string, now: Date): Promise<void> {
   await tx`delete from mails where subject = ${personId} and wrapped_link is not null and not is_claimed`;
@@ -161,7 +161,7 @@ export async function endPendingLinks(tx: Tx, personId: string, now: Date): Prom
     where subject = ${personId} and wrapped_link is not null`;
 }
 
-/** A link in a pending mail. */
+/** The wrapped link of a mail that is still pending. */
 export type WaitingLink = Pick<NewMail, 'id' | 'recipient'> & { readonly wrappedLink: string };
 
 export function lockWaitingLinks(
@@ -181,14 +181,17 @@ export async function deleteMail(tx: Tx, id: string): Promise<void> {
   await tx`delete from mails where id = ${id}`;
 }
 
-/** Failed mails since then, by kind, without receipts to refused addresses, which only the payer can correct. */
+/**
+ * Mails that failed for good after `since`, by kind. Receipts to refused addresses are left out, because only the payer can correct the
+ * address.
+ */
 export function countGivenUp(db: Reader, since: Date): Promise<{ kind: MailKind; mails: number; problem: string }[]> {
   return db`
     select kind, count(*)::int as mails, max(problem) as problem from mails
     where status = 'failed' and ended_at > ${since} and not (kind = 'receipt' and is_refused) group by kind`;
 }
 
-/** Pending mails, and mails that failed since then, for metrics. Receipts to refused addresses count, too. */
+/** The numbers of pending mails, and of mails that failed after `since`, for metrics. Receipts to refused addresses count, too. */
 export async function countOpenMails(db: Reader, since: Date): Promise<{ waiting: number; failed: number }> {
   return one(
     await db<{ waiting: number; failed: number }[]>`
@@ -197,7 +200,7 @@ export async function countOpenMails(db: Reader, since: Date): Promise<{ waiting
   );
 }
 
-/** The mails that have been pending since before that time, if there are any. */
+/** The mails that were created by `before` and are still pending. Undefined if there are none. */
 export async function findStuckMails(
   db: Reader,
   before: Date,
@@ -208,7 +211,7 @@ export async function findStuckMails(
   return row === undefined || row.since === null ? undefined : { ...row, since: row.since };
 }
 
-/** Fails mails that no node has sent in time. Returns their number. */
+/** Marks mails as failed that no node has sent in time. Returns their number. */
 export async function endLateMails(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     update mails
@@ -220,7 +223,7 @@ export async function endLateMails(tx: Tx, { now, limit }: { now: Date; limit: n
   return count;
 }
 
-/** Deletes at most `limit` old mails that are sent or failed. Returns their number. */
+/** Deletes at most `limit` mails that were sent or failed before `before`. Returns their number. */
 export async function pruneMails(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from mails where id in (
@@ -229,13 +232,13 @@ export async function pruneMails(tx: Tx, { before, limit }: { before: Date; limi
   return count;
 }
 
-/** Deletes all receipts to an address, sent or not. Returns their number. */
+/** Deletes all receipts to an address, whether sent or not. Returns their number. */
 export async function deleteReceiptsTo(tx: Tx, recipient: string): Promise<number> {
   const { count } = await tx`delete from mails where lower(recipient) = lower(${recipient}) and kind = 'receipt'`;
   return count;
 }
 
-/** Deletes all receipts of these payments, sent or not. Returns their number. */
+/** Deletes all receipts of these payments, whether sent or not. Returns their number. */
 export async function deleteReceiptsOf(tx: Tx, paymentIds: readonly string[]): Promise<number> {
   const { count } =
     await tx`delete from mails where subject = any(${paymentIds as string[]}::text[]) and kind = 'receipt'`;

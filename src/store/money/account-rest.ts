@@ -2,24 +2,24 @@ import { addressKey } from '../../domain/addresses/families.ts';
 import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** Work and money that need an account of ours and its key. Each count ends at a hundred. */
+/** The numbers of rows that still need an account of ours and its key. Counting stops at a hundred for each kind. */
 export interface AccountRest {
-  /** Transactions of the account that are stored and not final. */
+  /** The number of transactions that the account has sent and that are not final on chain. */
   readonly sends: number;
-  /** Payments, sweeps and transfers that are not over and bring money to the account. */
+  /** The number of items of payments, sweeps and transfers that bring money to the account and are not over. */
   readonly arriving: number;
-  /** Deposit addresses that name the account as recipient and are still watched. */
+  /** The number of deposit addresses whose money goes to the account, and which are still watched. */
   readonly watched: number;
-  /** Payments whose money is held on the account, or waits at a deposit address that names it. */
+  /** The number of lots whose money is on the account, or waits at a deposit address for its sweep to the account. */
   readonly held: number;
-  /** Payouts, refunds and returns from the account that are not over. */
+  /** The number of payouts, refunds and returns from the account that are in progress. */
   readonly outgoing: number;
   readonly floats: number;
-  /** Unexpected money on the account that nobody has returned or made a float. */
+  /** The number of rows of unexpected money on the account that is not returned and not made a float. */
   readonly unexpected: number;
 }
 
-/** As long as `readMovements` watches them. */
+/** The time after its opening during which a deposit address is watched. The same value is in `read-movements.ts`. */
 const WATCHED_MS = 30 * 86_400_000;
 
 export async function countAccountRest(

@@ -18,7 +18,7 @@ export function findEventStates(
     from chain_events where network = ${network} and block_number between ${from} and ${to}`;
 }
 
-/** The first block with an entry of the books or an event of our contracts. */
+/** The first block of a network with an entry of the books or an event of our contracts. */
 export async function firstKnownBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string | null }[]>`
     select least(
@@ -27,7 +27,7 @@ export async function firstKnownBlock(db: Reader, network: string): Promise<numb
   return row?.block == null ? undefined : Number(row.block);
 }
 
-/** References of money that a deep reorg once removed from the chain. */
+/** The given references whose money a deep reorg once removed from the chain, according to the books. */
 export async function findReverted(db: Reader, references: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ reference: string }[]>`
     select distinct reference from book_entries
@@ -37,12 +37,12 @@ export async function findReverted(db: Reader, references: readonly string[]): P
 
 export interface DestinationOwner {
   readonly asset: string;
-  /** CAIP-10. */
+  /** The destination as a CAIP-10 account. */
   readonly destination: string;
   readonly merchantId: string;
 }
 
-/** Merchants whose destination is one of these accounts (CAIP-10). */
+/** The merchants whose settlement destination is one of these accounts (CAIP-10). */
 export function findDestinationOwners(db: Reader, destinations: readonly string[]): Promise<DestinationOwner[]> {
   return db<DestinationOwner[]>`
     select asset, destination, merchant_id as "merchantId" from crypto_settlements
@@ -55,9 +55,10 @@ interface AssetUnits {
 }
 
 /**
- * The balance that accounts of ours must have together at a block according to the books. It is the present sum of the book accounts with
- * this prefix, less entries of later blocks, plus undecided Collector events up to that block. Fees count if they go to the same
- * account. It is one statement, so that nothing is counted twice or missed while the watcher works.
+ * The balance that accounts of ours must have together at a block, according to the books. It is the present sum of the book accounts with
+ * these prefixes, less the entries of later blocks, plus the undecided Collector events up to the block. Fees count if they go to the same
+ * accounts. A single statement reads all parts. Otherwise the watcher could write between two reads, and an amount would be counted twice
+ * or not at all.
  */
 export async function heldAt(
   db: Reader,
@@ -99,8 +100,8 @@ export async function heldAt(
 }
 
 /**
- * The lines of book accounts at a block, as (asset, account, units): sealed balances, unsealed entries, and entries of later blocks
- * with the opposite sign. `own` is a condition on `account`.
+ * The amounts that add up to the balances of book accounts at a block, as rows (asset, account, units): stored balances, unsealed entries,
+ * and entries of later blocks with the opposite sign. `own` is an SQL condition on `account`.
  */
 export function bookedParts(
   db: Reader,
@@ -117,7 +118,7 @@ export function bookedParts(
 
 type Fragment = ReturnType<Reader>;
 
-/** The block up to which the books agreed with the chain. */
+/** The block up to which the last audit found that the books agree with the chain. */
 export async function findAuditedBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string }[]>`
     select block_number as block from book_audits where network = ${network}`;
@@ -130,7 +131,7 @@ export async function putAuditedBlock(tx: Tx, network: string, block: number): P
     on conflict (network) do update set block_number = excluded.block_number`;
 }
 
-/** The block up to which the coin balance of an account is explained. Undefined before the first check. */
+/** The block up to which every change of an account's coin balance is explained. Undefined before the first check. */
 export async function findCoinCursor(db: Reader, network: string, account: string): Promise<number | undefined> {
   const [row] = await db<{ block: string }[]>`
     select block_number as block from coin_cursors where network = ${network} and account = ${account}`;
@@ -146,7 +147,9 @@ export async function putCoinCursor(
     on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
 }
 
-/** Sets the cursor back to this block: the blocks after it are read again, because their rows may have been lost. */
+/**
+ * Sets the coin cursors of a network back to this block. Later blocks are then read again, because the rows about them may have been lost.
+ */
 export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
   await tx`
     update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;

@@ -1,22 +1,24 @@
 import type { EntryKind, Line } from '../../domain/books.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** An entry that changed the earnings of a merchant or of the operator, with the facts an accountant needs. */
+/** A book entry that changed the earnings of a merchant or of the operator, with the facts that an accountant needs. */
 export interface ExportedEntry {
   readonly id: string;
   readonly at: Date;
   readonly kind: string;
   readonly merchantId: string | null;
-  /** Also of a refund and of a return, which have ids of their own in the books. */
+  /** The payment's id, also for entries of refunds and returns, which the books know by their own ids. */
   readonly payment: string;
   readonly asset: string;
   readonly transaction: string | null;
   readonly lines: readonly Line[];
-  /** The rate of the conversion. Null if no conversion was needed. */
+  /** The exchange rate that the payment used. Null if no conversion was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
 }
 
-/** Unexpected money that belongs to no merchant has entries of these kinds, too. They are not exported. */
+/**
+ * The kinds of entries that are exported. Unexpected money without a merchant has entries of these kinds, too, but they are not exported.
+ */
 const EARNINGS: readonly EntryKind[] = [
   ...(['paid', 'reverted', 'rebuilt', 'swept', 'unswept'] as const),
   ...(['refund_covered', 'refund_uncovered', 'refund_done', 'refund_rebuilt', 'refund_fee_returned'] as const),
@@ -31,7 +33,7 @@ export interface ExportAsk {
   readonly limit: number;
 }
 
-/** A page of exported entries, in the order of time. */
+/** A page of exported entries, the oldest first. */
 export async function listExported(
   db: Reader,
   { from, to, merchantId, after, limit }: ExportAsk,

@@ -4,28 +4,30 @@ import type { PaymentStatus } from '../../domain/payment.ts';
 import type { ItemState } from '../chain/items.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An item with the facts that book entries need. */
+/** An item of a payment with the facts that book entries need. */
 export interface BookItem extends BookedItem {
   readonly key: ItemKey;
   readonly state: ItemState;
-  /** True if a relayer can still execute the item. */
+  /** True if the signature is still stored, so that a relayer can execute the item. */
   readonly hasSignature: boolean;
   /** True if the item was paid after its payment had ended. */
   readonly isExtra: boolean;
-  /** True if an older version booked the item as unexpected money. Such an item has no lot. */
+  /** True if an older version booked the late item as unexpected money. Such an item has no lot. */
   readonly isUnexpected: boolean;
-  /** True if the money goes to a deposit address, which has its own entries. */
+  /** True if the item pays a deposit address, which has book entries of its own. */
   readonly isDeposit: boolean;
 }
 
 /**
- * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked when they are sent.
+ * Locks the items of payments, in the order of commitments. Items of payouts, refunds and returns are left out: they are booked when they
+ * are sent.
  */
 export async function lockBookItems(tx: Tx, keys: readonly ItemKey[]): Promise<BookItem[]> {
   await tx`
     select from items where commitment = any(${keys as ItemKey[]}::text[]) and purpose = 'payment'
     order by commitment for update`;
-  // The lots are read by a second statement: a statement that waits for the locks would read the lots of the time before.
+  // The lots are read by a second statement. One statement alone would wait for the locks, and then read the lots as they were before it
+  // waited.
   const rows = await tx<ItemRow[]>`
     select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
     where i.commitment = any(${keys as ItemKey[]}::text[]) and i.purpose = 'payment'
@@ -33,7 +35,7 @@ export async function lockBookItems(tx: Tx, keys: readonly ItemKey[]): Promise<B
   return rows.map(readItem);
 }
 
-/** An item with all facts that must agree with its event. */
+/** An item of a payment, with all facts that must agree with its event on chain. */
 export interface ComparedItem extends BookItem {
   readonly payer: string;
   readonly recipient: string;
@@ -46,7 +48,7 @@ export interface ComparedItem extends BookItem {
   };
 }
 
-/** The items of payments that events of the network name. */
+/** The stored items of payments that these commitments name. The commitments come from events of the network. */
 export async function findComparedItems(
   db: Reader,
   network: string,
@@ -62,7 +64,7 @@ export async function findComparedItems(
   return rows.map(({ payer, recipient, payment, ...row }) => ({ ...readItem(row), payer, recipient, payment }));
 }
 
-/** Of these commitments, those of payouts, refunds or returns on the network. */
+/** The given commitments that belong to payouts, refunds, returns or sweeps on the network. */
 export async function findOtherItems(
   db: Reader,
   network: string,

@@ -2,15 +2,15 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { UnexpectedMoney } from './unexpected-money.ts';
 
-/** A transfer out of our account, with all facts that must agree with its event and its entries. */
+/** A transfer out of our account, with all facts that must agree with its event on chain and its book entries. */
 export interface ComparedOutgoing
   extends Pick<
     Outgoing,
     'id' | 'purpose' | 'signer' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
   > {
-  /** The parties that pay a refund, and their amounts. */
+  /** The parts of a refund that lots, the merchant's float and the operator's float pay. */
   readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
-  /** The unexpected money that is returned. */
+  /** The unexpected money that the transfer returns. Null for payouts and refunds. */
   readonly unexpected: Pick<
     UnexpectedMoney,
     | 'id'
@@ -25,7 +25,7 @@ export interface ComparedOutgoing
     | 'isHeld'
     | 'lotId'
   > | null;
-  /** The units that the transfer takes from lots. */
+  /** The units that the transfer has taken from lots. */
   readonly fromLots: string;
 }
 

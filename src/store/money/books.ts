@@ -7,12 +7,12 @@ import { lockNames } from '../plumbing/locks.ts';
 export interface StoredEntry extends Entry {
   readonly id: string;
   readonly at: Date;
-  /** Null until the entry is sealed. */
+  /** The entry's number in the hash chain of its network. Null until the entry is sealed. */
   readonly sequence: number | null;
   readonly hash: string | null;
 }
 
-/** Inserts entries. The database refuses an entry whose lines do not balance. */
+/** Inserts entries into the books. The database refuses an entry whose lines do not sum up to zero. */
 export async function insertEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   tx.outbox.money.push(...entries.flatMap((entry) => lineOfEntry(entry, at)));
   const rows = entries.map(({ lines, ...rest }) => ({ ...rest, lines: lines.map(written) }));
@@ -25,7 +25,7 @@ export async function insertEntries(tx: Tx, entries: readonly Entry[], at: Date)
       block bigint, note text, lines jsonb)`;
 }
 
-/** The oldest unsealed entries. */
+/** The oldest entries of a network that have no hash in its hash chain yet. */
 export async function findUnsealed(db: Reader, network: string, limit: number): Promise<StoredEntry[]> {
   const rows = await db<EntryRow[]>`
     select ${entryColumns(db)} from book_entries
@@ -33,7 +33,7 @@ export async function findUnsealed(db: Reader, network: string, limit: number): 
   return rows.map(readEntry);
 }
 
-/** The head of a network's hash chain. */
+/** The newest link of the hash chain that runs through the sealed entries of a network. */
 export interface ChainHead {
   readonly network: string;
   readonly sequence: number;
@@ -46,7 +46,7 @@ export async function findHead(db: Reader, network: string): Promise<ChainHead |
   return row && { ...row, sequence: Number(row.sequence) };
 }
 
-/** Stores the sequence and hash of entries, moves the head, and adds the entries to the balances. */
+/** Stores the sequence and hash of entries, moves the head of the hash chain, and adds the entries to the stored balances. */
 export async function sealEntries(tx: Tx, head: ChainHead, seals: readonly Seal[]): Promise<void> {
   const { network, sequence, hash } = head;
   const { count } = await tx`
@@ -72,9 +72,9 @@ export interface Seal {
   readonly hash: string;
 }
 
-/** Recomputes the stored balances from the sealed entries. Only needed for a repair. */
+/** Computes the stored balances of a network anew from the sealed entries. Only a repair needs this. */
 export async function refoldBalances(tx: Tx, network: string): Promise<void> {
-  // Locks the head, so that sealing waits.
+  // Locks the head of the hash chain, so that `sealEntries` waits until this transaction ends.
   await tx`select from book_chains where network = ${network} for update`;
   await tx`delete from book_balances where network = ${network}`;
   await tx`
@@ -89,7 +89,7 @@ export interface Balance {
   readonly units: bigint;
 }
 
-/** The balance of every account of a network, unsealed entries included. */
+/** The balance of every book account of a network, unsealed entries included. */
 export async function listBalances(db: Reader, network: string): Promise<Balance[]> {
   const rows = await db<BalanceRow[]>`
     select network, account, asset, sum(units)::text as units from (
@@ -103,7 +103,7 @@ export async function listBalances(db: Reader, network: string): Promise<Balance
   return rows.map(readBalance);
 }
 
-/** The balance of an account, locked for spending until the transaction ends. */
+/** The balance of a book account, locked until the database transaction ends, so that only this transaction can spend it. */
 export async function lockBalance(tx: Tx, account: string, asset: string): Promise<bigint> {
   const [network = ''] = asset.split('/');
   const [balance] = await lockBalances(tx, [{ network, account, asset }]);
@@ -111,8 +111,8 @@ export async function lockBalance(tx: Tx, account: string, asset: string): Promi
 }
 
 /**
- * The balances of accounts, locked for spending until the transaction ends. Locks are taken in the order of names, against
- * deadlocks. Entries that only add need no lock.
+ * The balances of book accounts, locked until the database transaction ends, so that only this transaction can spend them. Locks are taken
+ * in the order of their names, to prevent deadlocks. Entries that only increase a balance need no lock.
  */
 export async function lockBalances(tx: Tx, accounts: readonly Omit<Balance, 'units'>[]): Promise<Balance[]> {
   await lockNames(tx, accounts.map(({ account, asset }) => `book ${account} ${asset}`).toSorted());
@@ -131,7 +131,7 @@ export async function lockBalances(tx: Tx, accounts: readonly Omit<Balance, 'uni
   return rows.map(readBalance);
 }
 
-/** Accounts whose stored balance differs from the sum of the sealed entries. */
+/** Book accounts whose stored balance differs from the sum of the sealed entries. */
 export async function findWrongBalances(db: Reader, network: string) {
   return db<{ account: string; asset: string; kept: string; computed: string }[]>`
     select coalesce(k.account, s.account) as account, coalesce(k.asset, s.asset) as asset,
@@ -142,7 +142,7 @@ export async function findWrongBalances(db: Reader, network: string) {
     order by 1, 2`;
 }
 
-/** Assets whose in-flight balance in the books differs from the sum of open items. */
+/** Assets whose balance of the book account `in_flight` differs from the sum of open items. */
 export async function findWrongInFlight(db: Reader, network: string) {
   return db<{ asset: string; booked: string; items: string }[]>`
     with booked as (
@@ -161,7 +161,7 @@ export async function findWrongInFlight(db: Reader, network: string) {
     where coalesce(b.units, 0) <> coalesce(o.units, 0) order by 1`;
 }
 
-/** Sealed entries after a sequence, in order. */
+/** The sealed entries of a network after this sequence, in the order of the hash chain. */
 export async function listSealed(db: Reader, network: string, after: number, limit: number): Promise<SealedEntry[]> {
   const rows = await db<EntryRow[]>`
     select ${entryColumns(db)} from book_entries
@@ -183,7 +183,7 @@ export async function listBookNetworks(db: Reader): Promise<string[]> {
   return rows.map(({ network }) => network);
 }
 
-/** The sums of all entries of these references, by reference and account. */
+/** The balances that the entries of each reference add up to, by reference and account. */
 export async function positionsOf(db: Reader, references: readonly string[]): Promise<Map<string, Line[]>> {
   const rows = await db<{ reference: string; account: string; units: string }[]>`
     select b.reference, l.account, sum(l.units)::text as units
@@ -199,7 +199,7 @@ export async function positionsOf(db: Reader, references: readonly string[]): Pr
   );
 }
 
-/** Transactions whose gas is in the books and that have no send, because a rebuild has found them. */
+/** Hashes of transactions on chain whose gas is in the books, but whose send is not stored: a rebuild has read them from the chain. */
 export async function findGasWithoutSend(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ hash: string }[]>`
     select distinct reference as hash from book_entries b
@@ -235,7 +235,9 @@ function readEntry({ lines, sequence, block, ...rest }: EntryRow): StoredEntry {
   };
 }
 
-/** A tampered entry may contain any text. Text that is no number counts as 0, which cannot match the hash of the original entry. */
+/**
+ * The amount of a line. A tampered entry may contain any text. Text that is no number counts as 0: then the hash of the entry cannot match.
+ */
 function readUnits(units: string): bigint {
   return /^-?[0-9]+$/.test(units) ? BigInt(units) : 0n;
 }

@@ -2,15 +2,15 @@ import { addressKey } from '../../domain/addresses/families.ts';
 import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** Money on the intermediate account that refunds are paid from. */
+/** Money on the intermediate account that pays refunds and returns. It belongs to a merchant or to the operator. */
 export interface Float {
-  /** A merchant's id, or the constant for the operator. */
+  /** The merchant's id, or `OPERATOR_FLOAT`. */
   readonly owner: string;
   readonly network: string;
   readonly asset: string;
-  /** In the smallest unit, as a decimal integer. */
+  /** The amount of the float: a decimal integer in the smallest unit. */
   readonly units: string;
-  /** The address of the account. A float is on a single account. Null if a node of an older version has created the float. */
+  /** The intermediate account that has the whole float. Null in rows that a node of an older version created. */
   readonly account: string | null;
 }
 
@@ -18,27 +18,27 @@ export interface FloatChange {
   readonly owner: string;
   readonly network: string;
   readonly asset: string;
-  /** Negative when the float shrinks. */
+  /** Negative if the float gets smaller. */
   readonly units: bigint;
   readonly kind: 'added' | 'covered' | 'returned' | 'restored' | 'departed';
-  /** The unexpected money, refund or return that caused the change. */
+  /** The id of the unexpected money, refund, return or departure that caused the change. */
   readonly subject: string;
-  /** The account of added units. Needed if the float may be empty, because an empty float has no account. */
+  /** The account that has received the added units. Required if the float may be empty, because an empty float has no account. */
   readonly account?: string | undefined;
 }
 
-/** Locks floats in a fixed order, against deadlocks. A missing float is empty. */
+/** Locks the floats of these owners in an asset. The order is fixed, to prevent deadlocks. A float without a row is empty. */
 export function lockFloats(tx: Tx, asset: string, owners: readonly string[]): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units, account from floats
     where asset = ${asset} and owner = any(${owners as string[]}::text[]) order by owner for update`;
 }
 
-/** Changes floats and records the reason. A table constraint refuses a negative float. */
+/** Changes floats and records the cause of each change. A table constraint refuses a negative float. */
 export async function changeFloats(tx: Tx, changes: readonly FloatChange[], at: Date): Promise<void> {
   const rows = changes.filter(({ units }) => units !== 0n).map((row) => ({ ...row, units: row.units.toString() }));
   if (rows.length === 0) return;
-  // A decrease is only an update: an upsert with negative units would violate the constraint before it reached the existing row.
+  // A decrease is only an update: the constraint would refuse negative units in an upsert before it came to the existing row.
   await tx`
     with input as (
       select * from jsonb_to_recordset(${tx.json(rows as never)}) as c(
@@ -62,7 +62,7 @@ export function listFloats(db: Reader, owner?: string): Promise<Float[]> {
     where ${owner === undefined ? db`true` : db`owner = ${owner}`} order by owner, asset`;
 }
 
-/** Sets the account of floats that have none. */
+/** Sets the account of all floats of a network that have none. */
 export async function nameFloatAccounts(
   tx: Tx,
   { network, account }: { network: string; account: string },
@@ -70,7 +70,7 @@ export async function nameFloatAccounts(
   await tx`update floats set account = ${account} where network = ${network} and account is null`;
 }
 
-/** Locks the floats of an asset on an account that are not empty. */
+/** Locks the floats of an asset that are on an account and are not empty. */
 export function lockFloatsOn(tx: Tx, { asset, account }: { asset: string; account: string }): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units, account from floats

@@ -2,7 +2,7 @@ import { addressKey } from '../../domain/addresses/families.ts';
 import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** A paid event whose commitment belongs to no stored item. */
+/** A paid event of the Collector whose commitment belongs to no stored item. */
 export interface ForgottenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
@@ -10,13 +10,13 @@ export interface ForgottenEvent {
   readonly recipient: string;
   readonly asset: string;
   readonly amount: string;
-  /** True if the event was decided, so its block was at final depth. */
+  /** True if the watcher has decided the event, so its block was at final depth. */
   readonly isFinal: boolean;
 }
 
 /**
- * A paid event of one of these subjects that no stored item explains. Such an event exists after a restore from an old backup.
- * `subjects` are the first 16 bytes of every subject that the chain can show for the id, in hex.
+ * A paid event with one of these subjects that belongs to no stored item. Such events exist after the restore of an old backup. `subjects`
+ * has the first 16 bytes, in hex, of every subject that the chain can show for the id of a transfer.
  */
 export async function findForgotten(
   db: Reader,
@@ -40,7 +40,10 @@ export async function findForgotten(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** The first paid event from these accounts that no stored item explains: undecided events only, or all events. */
+/**
+ * The first paid event whose payer is one of these accounts and that belongs to no stored item. With `isUndecided`, only undecided events
+ * count.
+ */
 export async function findUnexplained(
   db: Reader,
   {
@@ -60,7 +63,10 @@ export async function findUnexplained(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** True if the event shows a signature of its payer. An event of an unknown token shows none: its contract can name any payer. */
+/**
+ * The SQL condition that the event proves a transfer that its payer has signed. An event of an unknown token proves nothing: the token's
+ * contract can name any payer.
+ */
 function provesTransfer(db: Reader, assets: readonly string[]) {
   return db`e.fields ->> 'asset' = any(${assets as string[]}::text[]) and (e.fields ->> 'amount')::numeric > 0
     and e.problem is null`;

@@ -5,21 +5,21 @@ import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { type UnexpectedMoney, unexpectedColumns } from './unexpected-money.ts';
 
-/** Late money: unexpected money of payments, which partners can see and have returned. */
+/** The list of late money: unexpected money of payments, which partners see and have returned. */
 
-/** Unexpected money of a payment, with the facts that its return may wait for. */
+/** Late money, with the facts that its return may wait for. */
 export interface ShownLateMoney extends UnexpectedMoney {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly state: LateState;
-  /** The recipient and the transaction of the return, if it is in progress or done. */
+  /** The recipient of the return. Null before the return begins. */
   readonly sentTo: string | null;
   readonly returnHash: string | null;
   readonly updatedAt: Date;
   readonly isStopped: boolean;
   readonly isSigned: boolean;
   readonly isCooling: boolean;
-  /** The units that the floats lack for the return. */
+  /** The sum that the merchant's and the operator's float lack for the return, in the smallest unit. */
   readonly lack: string;
 }
 
@@ -28,13 +28,13 @@ export interface LateMoneyQuery {
   readonly of: MerchantPlace;
   readonly merchantId?: string | undefined;
   readonly paymentId?: string | undefined;
-  /** Only money after this position in the list. */
+  /** The last row of the page before this one. Only money that is listed after it is returned. */
   readonly after?: { readonly seenAt: Date; readonly id: string } | undefined;
   readonly limit: number;
   readonly now: Date;
 }
 
-/** Late money, the newest first. The newest rows of each merchant are read by index, and the newest of these are returned. */
+/** Late money, the newest first. An index gives the newest rows of each merchant, and the newest of all of these are returned. */
 export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownLateMoney[]> {
   const { states, of, merchantId, paymentId, after, limit, now } = query;
   const isWanted = db`s.payment_id is not null and s.state = any(${states as string[]}::text[])
@@ -52,7 +52,7 @@ export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownL
     order by s.seen_at desc, s.id desc limit ${limit}`;
 }
 
-/** Further amounts of a payment are dust. */
+/** The most rows of late money that are shown for one payment. Any more are dust. */
 const MAX_OF_PAYMENT = 100;
 
 /** The late money of one payment, the oldest first. */
@@ -76,7 +76,10 @@ export async function findLateMoney(
   return row;
 }
 
-/** Requested returns that can be sent now, the oldest first: not frozen, cooled off, and covered by the floats. */
+/**
+ * Requested returns that can be sent now: not frozen, cooled off, and covered by lot and floats. The return that has waited longest comes
+ * first.
+ */
 export function findReturnable(
   db: Reader,
   { networks, limit, now }: { networks: readonly string[]; limit: number; now: Date },
@@ -96,7 +99,10 @@ export async function postponeReturn(
   await tx`update strays set look_at = ${checkAt} where id = ${id}`;
 }
 
-/** Undefined if the return is not requested, locked by another transaction, frozen, or in its cooling-off period. */
+/**
+ * Locks unexpected money that can be returned. Undefined if no return is requested, if another database transaction has locked it, or if it
+ * is frozen or cooling off.
+ */
 export async function lockReturnable(
   tx: Tx,
   { id, now }: { id: string; now: Date },
@@ -109,7 +115,7 @@ export async function lockReturnable(
   return row;
 }
 
-/** The units of an asset that were or are being returned, and their fees, of money at the deposit addresses of a payment. */
+/** The sum and the fees of late money in one asset, at the deposit addresses of a payment, that was returned or is being returned. */
 export async function sumReturned(
   db: Reader,
   { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
@@ -132,16 +138,17 @@ function withWaits(db: Reader) {
 }
 
 /**
- * The units that the floats lack for a return. The operator's float pays the fee. The merchant's float pays the rest, except for
- * the part that is still held.
+ * The SQL sum that the floats lack for a return. The operator's float pays the fee. The merchant's float pays the rest, except for the part
+ * that is still held.
  */
 function lackOf(db: Reader) {
   return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
 }
 
 /**
- * The part of late money that is held, as `coverReturn` takes it. Late money of older versions has no lot. Money that is still to be
- * swept counts, because it will arrive. After the sweep, what is left at the address is dust that has joined the lot, or an owed fee.
+ * The SQL amount of late money that is still held. `coverReturn` computes the same. Late money of older versions has no lot. Money that
+ * waits for its sweep counts, because it will arrive. Money that is at the address after the sweep does not: it is dust that joined the
+ * lot, or an owed fee.
  */
 function heldOf(db: Reader) {
   return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end

@@ -5,11 +5,12 @@ import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
- * The lots of payments, and the orders that spent parts of them. Every change needs the lock of the payment, which is taken before
- * all other locks. Only `putLots` and the functions of items write lots.
+ * The lots of payments, and their spends: the parts that payouts, refunds and returns have taken. A change of them needs the row lock of
+ * the payment, which a database transaction takes before all other locks. Only `putLots`, `holdItems` and `unholdItems` insert or delete
+ * lots.
  */
 
-/** Replaces the lots of a payment by these, in this order. Spends of removed lots stay. */
+/** Stores these lots of a payment with their order, and deletes its other lots. The spends of deleted lots stay. */
 export async function putLots(
   tx: Tx,
   { paymentId, merchantId }: { readonly paymentId: string; readonly merchantId: string },
@@ -48,12 +49,15 @@ export async function putLots(
   await refreshOpen(tx, paymentId);
 }
 
-/** The id of the first lot of an item. The number counts the collections of the same commitment. */
+/** The id of the first lot of an item. The last part of the id numbers the times that the item was carried out, from 0 on. */
 export function itemLotId(network: string, commitment: string): string {
   return `${network}/${commitment}/0`;
 }
 
-/** Inserts the lots of held items that have just been paid. Money at a deposit address becomes a lot when it arrives. */
+/**
+ * Inserts a lot for each held item that has just been paid. Items of deposit addresses are left out: that money becomes a lot when it
+ * arrives.
+ */
 export async function holdItems(tx: Tx, keys: readonly ItemKey[], at: Date): Promise<void> {
   await tx`
     insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee,
@@ -68,7 +72,7 @@ export async function holdItems(tx: Tx, keys: readonly ItemKey[], at: Date): Pro
     on conflict (id) do nothing`;
 }
 
-/** Deletes the lots of items whose transaction left the chain, and returns their payments. Spends of these lots stay, as a debt. */
+/** Deletes the lots of items whose transaction has left the chain, and returns their payments. The spends of these lots stay, as a debt. */
 export async function unholdItems(tx: Tx, commitments: readonly string[]): Promise<string[]> {
   const rows = await tx<{ paymentId: string }[]>`
     delete from lots where commitment = any(${commitments as string[]}::text[]) and address is null
@@ -80,7 +84,7 @@ export interface StoredLot extends Lot {
   readonly merchantId: string;
 }
 
-/** The lots of payments, in order. */
+/** The lots of these payments, by payment and in their stored order. */
 export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`
     select ${lotColumns(db)} from lots l where l.payment_id = any(${paymentIds as string[]}::text[])
@@ -88,13 +92,13 @@ export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Pro
   return rows.map(readLot);
 }
 
-/** The lots whose first payout would have an id with this key. See `payoutKeyOf`. */
+/** The lots whose first payout has an id with this key (`payoutKeyOf`). */
 export async function findLotsByPayout(db: Reader, payoutKey: string): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.payout_key = ${payoutKey}`;
   return rows.map(readLot);
 }
 
-/** The orders that spent parts of the lots of payments. */
+/** The parts that payouts, refunds and returns have taken from the lots of these payments. */
 export async function findSpendsOf(db: Reader, paymentIds: readonly string[]): Promise<Spend[]> {
   const rows = await db<(Omit<Spend, 'amount'> & { readonly units: string })[]>`
     select s.order_id as "order", s.purpose, s.lot_id as lot, s.payment_id as payment, s.network, s.asset, s.account,
@@ -104,7 +108,7 @@ export async function findSpendsOf(db: Reader, paymentIds: readonly string[]): P
   return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
 }
 
-/** Records that an order spends parts of lots. The caller has locked the payment, and has checked that each lot has enough left. */
+/** Stores the parts that orders take from lots. The caller has locked the payments, and has checked that each lot has enough left. */
 export async function insertSpends(tx: Tx, spends: readonly Omit<Spend, 'isDone'>[]): Promise<void> {
   if (spends.length === 0) return;
   const rows = spends.map((spend) => ({ ...spend, units: spend.amount.toString(), amount: undefined }));
@@ -116,7 +120,7 @@ export async function insertSpends(tx: Tx, spends: readonly Omit<Spend, 'isDone'
   for (const payment of new Set(spends.map(({ payment: id }) => id))) await refreshOpen(tx, payment);
 }
 
-/** Releases the parts that an order spent, because nobody can execute it any more. Returns the units. */
+/** Deletes the spends of an order that nobody can execute any more, and returns the sum of their units. */
 export async function deleteSpends(tx: Tx, order: string): Promise<bigint> {
   const rows = await tx<{ payment: string; units: string }[]>`
     delete from lot_spends where order_id = ${order} returning payment_id as payment, units::text as units`;
@@ -124,7 +128,10 @@ export async function deleteSpends(tx: Tx, order: string): Promise<bigint> {
   return rows.reduce((sum, { units }) => sum + BigInt(units), 0n);
 }
 
-/** Updates the flag that a lot has units left. Queues read the flag. Code that spends a lot computes the remainder again. */
+/**
+ * Updates `is_open` of a payment's lots: true if the lot is held and has units left. Queues read this flag. Code that spends a lot computes
+ * the remainder itself.
+ */
 async function refreshOpen(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update lots l set is_open = o.is_open
@@ -149,7 +156,7 @@ function readLot({ amount, waiting, fee, net, ...rest }: LotRow): StoredLot {
   return { ...rest, ...units, isUnexplained: false };
 }
 
-/** The payments of held items. A caller that changes their lots locks them first. */
+/** The payments that have a lot of these items. A caller that changes the lots must lock the payments first. */
 export async function findPaymentsOfLots(db: Reader, commitments: readonly string[]): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select distinct payment_id as id from lots

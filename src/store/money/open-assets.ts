@@ -1,20 +1,20 @@
 import { INTERMEDIATE } from '../../domain/books.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** Open work, or money that is held, in an asset. */
+/** The number of open rows of one kind in an asset, such as open payments or held money. */
 export interface OpenAsset {
-  /** CAIP-19. */
+  /** The asset as a CAIP-19 id. */
   readonly asset: string;
   readonly kind: OpenKind;
-  /** The number of rows; 1 for a balance. */
+  /** The number of open rows. For balances, the number of book accounts that are not zero. */
   readonly count: number;
 }
 
 export type OpenKind = 'payments' | 'transfers' | 'refunds' | 'held' | 'unexpected' | 'balances';
 
 /**
- * The open work of every asset. It is found by rows, because the record of an asset may be gone. Each part reads an index of open
- * rows alone.
+ * The open payments, transfers, refunds and money of every asset. They are read from the rows, because the gateway may no longer have a
+ * record of the asset. Each part reads an index that contains open rows only.
  */
 export async function findOpenAssets(db: Reader): Promise<OpenAsset[]> {
   return db<OpenAsset[]>`
@@ -54,8 +54,8 @@ export async function findOpenAssets(db: Reader): Promise<OpenAsset[]> {
 }
 
 /**
- * True if any row of the database counts an amount in this asset. It may read whole tables: it is asked when an operator wants to
- * change an asset that was remembered.
+ * True if any row of the database has an amount in this asset. The query may read whole tables. It runs only when an operator wants to
+ * change the stored definition of an asset.
  */
 export async function isAssetNamed(db: Reader, asset: string): Promise<boolean> {
   const [row] = await db<{ isNamed: boolean }[]>`
@@ -70,7 +70,7 @@ export async function isAssetNamed(db: Reader, asset: string): Promise<boolean> 
   return row?.isNamed === true;
 }
 
-/** True if any row names the network or an asset of it. It may read whole tables, too. */
+/** True if any row of the database names the network or an asset of it. The query may read whole tables. */
 export async function isNetworkNamed(db: Reader, network: string): Promise<boolean> {
   const assets = `${network}/`;
   const [row] = await db<{ isNamed: boolean }[]>`

@@ -1,20 +1,21 @@
 import type { Reader } from '../plumbing/database.ts';
 
-/** A network that was watched, and the kinds of work that are open on it. */
+/** A network with a watcher's cursor, and the kinds of open rows that it has. */
 export interface OpenNetwork {
   readonly network: string;
   readonly hasItems: boolean;
   readonly hasSends: boolean;
   readonly hasOutgoing: boolean;
-  /** True if refunds or returns wait for their cooling-off period, or for money. */
+  /** True if refunds or returns wait for the end of their cooling-off period, or for money. */
   readonly hasRequests: boolean;
-  /** True if money of merchants is held on it. */
+  /** True if our accounts hold money of merchants on the network. */
   readonly hasMoney: boolean;
 }
 
 /**
- * Networks outside this list with open work: offered or accepted items, transactions that are not mined, ordered transfers, requests
- * that wait, and money of merchants. They are found by rows, because a removed network is no longer in the settings.
+ * Networks that are not in `served` and have open rows: offered or accepted items, relay transactions that are not mined, ordered
+ * transfers, waiting refunds and returns, or money of merchants. They are found by their rows, because a removed network is no longer in
+ * the settings.
  */
 export async function findOpenNetworks(db: Reader, served: readonly string[]): Promise<OpenNetwork[]> {
   const rows = await db<OpenNetwork[]>`

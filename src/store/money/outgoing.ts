@@ -3,26 +3,26 @@ import type { PayMethod } from '../../domain/item.ts';
 import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** A transfer out of the intermediate account, planned or in progress, or a refund that the merchant's own account signs. */
+/** A payout, a refund or a return: a transfer from our intermediate account, or a refund that the merchant's own account signs. */
 export interface Outgoing {
-  /** The id that the chain records as the item's subject. */
+  /** The id that stands for the transfer on chain, sealed in the subject of the item. */
   readonly id: string;
   readonly purpose: OutgoingPurpose;
-  /** The holder of the paying account's key. */
+  /** The party that has the key of the paying account. */
   readonly signer: 'gateway' | 'merchant';
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
   readonly payer: string;
   readonly recipient: string;
-  /** In the smallest unit, as a decimal integer. */
+  /** A decimal integer in the smallest unit. */
   readonly amount: string;
   readonly merchantId: string | null;
-  /** The owner of the float, if the transfer returns a float to its owner. */
+  /** The owner of the float. Null unless the transfer returns a float to its owner. */
   readonly floatOwner: string | null;
   readonly state: 'sending' | 'paid' | 'failed';
   readonly attempts: number;
-  /** The terms of the attempt in progress. */
+  /** The commitment of the present attempt: the hash of its terms. Null between attempts. */
   readonly commitment: string | null;
   readonly seal: string | null;
   readonly collector: string;
@@ -31,11 +31,11 @@ export interface Outgoing {
   readonly isDue: boolean;
   readonly problem: string | null;
   readonly transactionHash: string | null;
-  /** Null in a row that the gateway did not write. */
+  /** The MAC that proves that the gateway wrote the row. Null in a row that it did not write. */
   readonly mac: string | null;
-  /** The fee that the operator's float still has to return, in the smallest unit. */
+  /** The fee that the operator's float still has to give back to the merchant's float, in the smallest unit. */
   readonly feeReturn: string;
-  /** The payment of a payout. Refunds of the versions before lots have it, too. */
+  /** The payment of a payout. Also set in refunds that an older version wrote, which had no table `lots`. */
   readonly paymentId: string | null;
 }
 
@@ -46,11 +46,13 @@ export type NewOutgoing = Pick<
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
 > & {
   readonly amount: bigint;
-  /** Set for a payout. */
+  /** The payment of a payout. Undefined for refunds and returns. */
   readonly paymentId?: string;
 };
 
-/** Inserts new transfers and restarts failed transfers. Returns the ids that it started. All others are in progress or done. */
+/**
+ * Inserts new transfers and restarts failed transfers. Returns the ids of both. Transfers that are in progress or paid stay as they are.
+ */
 export async function insertOutgoing(
   tx: Tx,
   rows: readonly (NewOutgoing & { readonly mac: string })[],
@@ -75,17 +77,17 @@ export async function insertOutgoing(
   return begun.map(({ id }) => id);
 }
 
-/** Transfers whose attempt may begin now, by accounts whose keys are available. */
+/** The filter for outgoing transfers whose next attempt may begin now. */
 export interface OutgoingToBegin {
   readonly network: string;
-  /** The addresses whose keys are available. */
+  /** The addresses of our accounts whose keys this node has. */
   readonly signers: readonly string[];
   readonly now: Date;
 }
 
 /**
- * Transfers from these accounts that have no stored item yet. The transfer that has waited longest since its last try comes
- * first, so that transfers that cannot begin delay no other.
+ * Transfers from the accounts `signers` that have no stored item yet. The transfer that has waited longest since its last try comes first.
+ * Thus a transfer that cannot begin does not delay the others.
  */
 export function findOutgoingToBegin(
   db: Reader,
@@ -97,7 +99,7 @@ export function findOutgoingToBegin(
     order by coalesce(retry_at, created_at), created_at limit ${limit}`;
 }
 
-/** The number of transfers that could begin if the keys of other accounts were available. */
+/** The number of transfers that could begin now if this node had the keys of their accounts. */
 export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
   const rows = await db<{ count: number }[]>`
     select count(*)::int as count from outgoing o
@@ -110,7 +112,10 @@ function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
     and not ${isOutgoingStopped(db)}`;
 }
 
-/** Transfers that could have begun at `before`, and have not begun. Transfers that a freeze or the hourly limit stops do not count. */
+/**
+ * Transfers that could have begun at `before`, and have not begun: their number, and the oldest. Transfers that a freeze or the hourly
+ * limit stops do not count.
+ */
 export async function findUnbegun(
   db: Reader,
   { network, before }: { network: string; before: Date },
@@ -123,7 +128,7 @@ export async function findUnbegun(
   return row;
 }
 
-/** Transfers of ours that wait because their account has not approved the token for Permit2. */
+/** The number of our transfers from one account that wait because the account has not approved the token for Permit2. */
 export interface Unapproved {
   readonly payer: string;
   readonly asset: string;
@@ -141,14 +146,14 @@ export function findUnapproved(db: Reader, network: string): Promise<Unapproved[
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;
-  /** The 32 bytes that the chain shows as subject. Null for the first release of the Collector. */
+  /** The 32 bytes that the chain shows as the subject. Null for the first release of the Collector, which has no seals. */
   readonly seal: string | null;
   readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
 }
 
-/** Stores the terms that are about to be signed. Returns false if another attempt was begun, or a freeze stops the transfer. */
+/** Stores the terms of an attempt before they are signed. Returns false if the transfer already has an attempt, or if a freeze stops it. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing o
@@ -160,7 +165,10 @@ export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<b
   return count === 1;
 }
 
-/** Marks the attempt's item as stored. False if it already was, another attempt has replaced it, or a freeze stops it. */
+/**
+ * Records that the item of an attempt is stored. Returns false if that is already recorded, if another attempt has replaced this one, or if
+ * a freeze stops the transfer.
+ */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
     update outgoing o set is_due = true
@@ -169,7 +177,7 @@ export async function markDue(tx: Tx, { id, commitment }: { id: string; commitme
   return count === 1;
 }
 
-/** Prevents attempts of the transfer until that time, and moves it to the back of the queue. */
+/** Lets no attempt of a transfer begin before `until`. The transfer then waits behind those that have waited longer. */
 export async function postponeOutgoing(
   tx: Tx,
   { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },
@@ -179,17 +187,17 @@ export async function postponeOutgoing(
     where id = ${id} and state = 'sending' and not is_due`;
 }
 
-/** The problem of a transfer that waits because the hourly limit is reached. */
+/** The value of `problem` for a transfer that waits because the hourly limit is reached. */
 const LIMITED = 'limited';
 
-/** True if a transfer of the asset waits for the hourly limit. */
+/** True if a transfer of the asset waits because the hourly limit is reached. */
 export async function hasLimited(db: Reader, asset: string): Promise<boolean> {
   const rows = await db`
     select from outgoing where asset = ${asset} and problem = ${LIMITED} and state = 'sending' and not is_due limit 1`;
   return rows.length > 0;
 }
 
-/** The sum of an asset's transfers that were begun since then, without this transfer. */
+/** The sum of an asset's transfers whose last attempt began after `since`, without the transfer `id`. */
 export async function sumBegun(
   db: Reader,
   { network, asset, id, since }: { network: string; asset: string; id: string; since: Date },
@@ -200,7 +208,9 @@ export async function sumBegun(
   return BigInt(one(rows).units);
 }
 
-/** Transfers that may be signed again: open and failed transfers, and paid transfers that a deep reorg may still reopen. */
+/**
+ * Locks a page of the transfers that may be signed again: open and failed transfers, and paid transfers that a deep reorg may still reopen.
+ */
 export function lockOpenOutgoing(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -230,7 +240,7 @@ export async function endPaid(tx: Tx, { id, hash, at }: { id: string; hash: stri
     where id = ${id}`;
 }
 
-/** Ends a transfer whose last attempt can never be executed. */
+/** Ends a transfer as failed, because its last attempt can never be executed. */
 export async function endFailed(tx: Tx, { id, problem, at }: { id: string; problem: string; at: Date }): Promise<void> {
   await tx`
     update outgoing
@@ -238,11 +248,11 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
     where id = ${id}`;
 }
 
-/** The terms that the merchant's account is asked to sign. */
+/** The terms of a refund that the merchant's account is asked to sign. */
 export type OfferedOutgoing = Omit<NewOutgoing, 'purpose' | 'floatOwner'> &
   Omit<Attempt, 'id'> & { readonly mac: string; readonly feeReturn: bigint };
 
-/** Stores a refund that the merchant's account is to sign. Returns false if the refund is already in progress in any form. */
+/** Stores a refund that the merchant's account is asked to sign. Returns false if the refund already has a row, by any signer. */
 export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date): Promise<boolean> {
   const { id, network, asset, method, payer, recipient, merchantId, mac, commitment, collector, feeAccount } = offered;
   const { count } = await tx`
@@ -257,8 +267,8 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
 }
 
 /**
- * Refunds that merchants have paid and whose fee the operator's float can return now. The one that has waited longest for its turn
- * comes first.
+ * The ids of refunds that merchants have paid, and whose fee the operator's float can give back now. The refund that has waited longest
+ * since its last try comes first.
  */
 export async function findFeesToReturn(
   db: Reader,
@@ -272,7 +282,7 @@ export async function findFeesToReturn(
   return rows.map(({ id }) => id);
 }
 
-/** Postpones the return of a fee that failed, so that other fees are returned first. */
+/** Postpones the return of a fee after a failure, so that other fees come first. */
 export async function postponeFeeReturn(
   tx: Tx,
   { id, retryAt }: { readonly id: string; readonly retryAt: Date },
@@ -280,7 +290,7 @@ export async function postponeFeeReturn(
   await tx`update outgoing set retry_at = ${retryAt} where id = ${id} and state = 'paid'`;
 }
 
-/** Sets the fee of a locked refund that is still to be returned. */
+/** Sets the part of a refund's fee that is still to be given back to the merchant. The caller has locked the refund. */
 export async function setFeeReturn(
   tx: Tx,
   { id, units }: { readonly id: string; readonly units: bigint },
@@ -288,18 +298,18 @@ export async function setFeeReturn(
   await tx`update outgoing set fee_return = ${units.toString()} where id = ${id}`;
 }
 
-/** Deletes the terms that the merchant's account was asked to sign. The chain has proved that they can never be executed. */
+/** Deletes a refund that the merchant's account was asked to sign. The chain has proved that its terms can never be executed. */
 export async function deleteOffered(tx: Tx, id: string): Promise<void> {
   await tx`delete from outgoing where id = ${id} and signer = 'merchant'`;
 }
 
-/** Deletes an order for which no signature exists, so that it can be ordered again with other terms. */
+/** Deletes a transfer for which no signature exists, so that it can be ordered again with other terms. */
 export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> {
   const { count } = await tx`delete from outgoing where id = ${id} and commitment is null and state <> 'paid'`;
   if (count !== 1) throw new Error('A transfer that may have been signed cannot be withdrawn.');
 }
 
-/** Schedules another attempt, because the last one can never be executed. */
+/** Ends the last attempt of a transfer, which can never be executed, and lets the next one begin at `retryAt`. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },
@@ -323,7 +333,7 @@ function outgoingColumns(db: Reader) {
     payment_id as "paymentId"`;
 }
 
-/** Payouts and refunds that the transaction has executed. A transaction contains some hundred items at most. */
+/** Payouts and refunds that this transaction on chain has executed. A transaction contains some hundred items at most. */
 export async function findOutgoingOf(
   db: Reader,
   transactionHash: string,
@@ -333,7 +343,7 @@ export async function findOutgoingOf(
     where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
 }
 
-/** The newest first. */
+/** The payouts of a payment, the newest first. */
 export function findPayoutsOf(db: Reader, paymentId: string, limit: number): Promise<Outgoing[]> {
   return db<Outgoing[]>`
     select ${outgoingColumns(db)} from outgoing

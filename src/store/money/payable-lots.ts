@@ -5,9 +5,9 @@ import { isPayoutStopped } from '../parties/freezes.ts';
 import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The queue of payouts: lots with units left, and the destinations of their merchants. */
+/** The queue of payouts: lots with units left, and the settlement destinations of their merchants. */
 
-/** A lot that may be paid out, with the destination that is registered now. */
+/** A lot that may be paid out, with the settlement destination that its merchant has now. */
 export interface PayableLot {
   readonly id: string;
   readonly paymentId: string;
@@ -20,8 +20,8 @@ interface Ask {
 }
 
 /**
- * Locks payments that have money to pay out, the oldest first, and returns their lots. Payments that another transaction has locked
- * are left for the next round. Postponed lots are left out until their time, so that they do not fill the limit.
+ * Locks the payments that have money to pay out, the oldest first, and returns their lots. Payments that another database transaction has
+ * locked are left for the next round. Postponed lots are left out until their time, so that they do not use up the limit.
  */
 export async function lockPayableLots(tx: Tx, ask: Ask & { readonly limit: number }): Promise<PayableLot[]> {
   const found = await tx<{ id: string }[]>`
@@ -31,7 +31,7 @@ export async function lockPayableLots(tx: Tx, ask: Ask & { readonly limit: numbe
   if (found.length === 0) return [];
   const locked = await tx<{ id: string }[]>`
     select id from payments where id = any(${found.map(({ id }) => id)}::text[]) order by id for update skip locked`;
-  // Read again under the locks, because a lot, its destination or a freeze may have changed meanwhile.
+  // The rows are read again under the locks, because a lot, its destination or a freeze may have changed meanwhile.
   const rows = await tx<(Omit<PayableLot, 'settlement'> & StoredDestination & { readonly settlementId: string })[]>`
     select p.id, p.payment_id as "paymentId", c.id as "settlementId", c.merchant_id as "merchantId", c.asset, c.destination,
       c.pending_destination as "pendingDestination", c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac,
@@ -53,8 +53,8 @@ function payable(db: Reader) {
 const ENDED = PAYMENT_STATUSES.filter(isFinal);
 
 /**
- * The condition that a lot may be paid out. A lot on the account that is its destination stays there. Late items, and lots whose
- * return was requested, wait for their return. Nothing is spent while the payment's position is to be recomputed.
+ * The SQL condition that a lot may be paid out. A lot that is already on its destination account stays there. The lots of late items, and
+ * lots whose return was requested, are for returns. Nothing is paid out while the position of the payment is outdated.
  */
 function isPayable(db: Reader, { networks, now }: Ask) {
   return db`p.is_open and p.network = any(${networks as string[]}::text[]) and (p.address is not null or p.is_paying)
@@ -65,10 +65,13 @@ function isPayable(db: Reader, { networks, now }: Ask) {
     and not exists (select from strays s where s.lot_id = p.id and s.state in ('requested', 'returning'))`;
 }
 
-/** Lots whose payout failed or cannot begin. The same destination is retried at `retryAt`, another one at once. */
+/**
+ * Lots whose payout failed or cannot begin. A payout to the same destination is tried again at `retryAt`, a payout to a new destination at
+ * once.
+ */
 export interface Postponed {
   readonly lots: readonly string[];
-  /** CAIP-10. */
+  /** The destination as a CAIP-10 account. */
   readonly destination: string;
   readonly problem: string;
   readonly retryAt: Date;
@@ -80,23 +83,23 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
     where id = any(${lots as string[]}::text[])`;
 }
 
-/** The problem of a payout that takes more than there is: than the books hold, or than its lots have after a reorganisation. */
+/** The value of `problem` for a payout that needs more than the books hold, or more than its lots have left after a reorg. */
 export const NOT_HELD = 'not_held';
 
-/** True if the books refused a payout whose first lot has this key (`payoutKeyOf`). */
+/** True if the lots of a payout have the problem `NOT_HELD`. The key is that of the first lot (`payoutKeyOf`). */
 export async function isPayoutNotHeld(db: Reader, payoutKey: string): Promise<boolean> {
   const rows = await db`select from lots where payout_key = ${payoutKey} and problem = ${NOT_HELD} and is_open limit 1`;
   return rows.length > 0;
 }
 
-/** Clears the problems of lots whose payout has begun. */
+/** Clears the problems of lots, because their payout has begun. */
 export async function clearProblems(tx: Tx, lots: readonly string[]): Promise<void> {
   await tx`
     update lots set destination = null, problem = null, retry_at = null
     where id = any(${lots as string[]}::text[]) and problem is not null`;
 }
 
-/** A part that an order has spent, with its lot. `isPaying` is null if the lot has left the chain. */
+/** The part of a lot that an order has taken, with a fact of the lot. `isPaying` is null if the lot has left the chain. */
 export interface OrderSpend extends Pick<Spend, 'lot' | 'network' | 'asset' | 'account' | 'amount'> {
   readonly payment: string;
   readonly isPaying: boolean | null;
@@ -110,7 +113,7 @@ export async function findSpendsBy(db: Reader, order: string): Promise<OrderSpen
   return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
 }
 
-/** True if an order takes more than its lots have: a reorganisation has removed their money. */
+/** True if an order takes more than its lots have, because a reorg has removed money of these lots. */
 export async function isBeyondLots(db: Reader, order: string): Promise<boolean> {
   const rows = await db`
     select from lot_spends s
@@ -121,7 +124,7 @@ export async function isBeyondLots(db: Reader, order: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** The merchant's destination (CAIP-10) in force. Undefined if the merchant has none. */
+/** The settlement destination (CAIP-10) of a merchant for an asset. Undefined if the merchant has none. */
 export async function findDestinationFor(
   db: Reader,
   { merchantId, asset }: { readonly merchantId: string; readonly asset: string },

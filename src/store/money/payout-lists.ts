@@ -4,14 +4,14 @@ import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** Held money as lists show it: the remaining part of a payment's lots, or a payout or refund that spent a part. */
+/** Held money as lists show it: the remainder of a payment's lots, a payout, or the held part of a refund. */
 export interface ListedPayout extends WaitingPayout {
   readonly paymentId: string;
   readonly referenceId: string;
   readonly merchantId: string;
   readonly asset: string;
   readonly amount: string;
-  /** CAIP-10. The destination of the last payout, or else the merchant's present destination. */
+  /** CAIP-10. The recipient of the last payout, or else the merchant's present settlement destination. */
   readonly destination: string | null;
   readonly problem: string | null;
   readonly transactionHash: string | null;
@@ -22,13 +22,13 @@ export interface ListedPayout extends WaitingPayout {
 export interface PayoutQuery {
   readonly of: MerchantPlace;
   readonly states: readonly PayoutState[];
-  /** Only payouts of payments before this one. */
+  /** The last payment of the page before this one. Only payments with a smaller id are listed. */
   readonly beforeId: string | undefined;
-  /** The most payments of a page. A payment may have several rows. */
+  /** The most payments that a page shows. A payment may have several rows. */
   readonly limit: number;
 }
 
-/** The rows of the newest payments. Each merchant's newest are read by index, and the newest of these are returned. */
+/** The payouts of the newest payments. An index gives the newest payments of each merchant, and the newest of all of these are listed. */
 export function listPayouts(db: Reader, { of, states, beforeId, limit }: PayoutQuery): Promise<ListedPayout[]> {
   const wanted = db`any(${states as string[]}::text[])`;
   const isBefore = beforeId === undefined ? db`true` : db`x.payment_id < ${beforeId}`;
@@ -77,7 +77,10 @@ function stateOfRefund(db: Reader) {
   return db`case when x.state = 'refunded' then 'refunded' else 'refunding' end`;
 }
 
-/** The held money of lots `x`, by payment, network, asset and account. Late items wait for their return and are left out. */
+/**
+ * The SQL rows of the remainders of the lots `x`, by payment, network, asset and account. The lots of late items are left out: they are for
+ * returns.
+ */
 function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
   return db`(
     select x.payment_id, x.merchant_id, x.network, x.asset, x.account, max(x.problem) as problem,
@@ -87,7 +90,7 @@ function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
     group by x.payment_id, x.merchant_id, x.network, x.asset, x.account)`;
 }
 
-/** Held money of a payment, in one asset on one account. */
+/** Money of a payment that is held for its merchant, in one asset on one account. */
 export interface HeldMoney {
   readonly network: string;
   readonly asset: string;
@@ -102,7 +105,7 @@ export function findHeldMoney(db: Reader, paymentId: string): Promise<HeldMoney[
     from ${heldOf(db, db`x.payment_id = ${paymentId}`)} h order by h.held_at, h.asset`;
 }
 
-/** Money that would be stranded if the merchant were deleted, by kind. Each count ends at a hundred. */
+/** The number of a merchant's rows whose money would be stranded if the merchant were deleted, by kind. Counting stops at a hundred. */
 export interface MerchantMoney {
   readonly held: number;
   readonly outgoing: number;

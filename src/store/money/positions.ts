@@ -3,21 +3,24 @@ import type { Posting } from '../../domain/money/position-entries.ts';
 import type { PaidEnding } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The result of the last computation of a payment's money. */
+/** The stored result of the last computation of a payment's money. */
 export interface StoredPosition {
   readonly paymentId: string;
   readonly isOutdated: boolean;
-  /** The deposit address and lots that paid the payment. Written once; only lots of money without a log are replaced when its logs appear. */
+  /**
+   * The deposit address and the lots that paid the payment. Stored once. Later only lots of money without a Transfer log are replaced, when
+   * its logs appear.
+   */
   readonly ending: PaidEnding | undefined;
-  /** The lines booked for the payment. */
+  /** The book entries' lines that were booked for the payment, by asset and reference. */
   readonly booked: readonly Posting[];
-  /** The orders and lots that a version without `lots` had stored for the payment. Undefined for payments of newer versions. */
+  /** Orders and unexpected money that an older version, which had no table `lots`, stored for the payment. Undefined for newer payments. */
   readonly adopted: Adopted | undefined;
 }
 
 /**
- * Orders and unexpected money that were stored by a version without the table `lots`. The upgrade turns them into spends and
- * lots.
+ * Orders and unexpected money that an older version, which had no table `lots`, stored for a payment. The upgrade turns them into spends
+ * and lots.
  */
 export interface Adopted {
   readonly spends: readonly {
@@ -27,24 +30,27 @@ export interface Adopted {
     readonly asset: string;
     readonly units: string;
   }[];
-  /** Unexpected money that was already reported to the partner. */
+  /** Unexpected money that the older version had already reported to the partner. */
   readonly reported: readonly {
     readonly stray: string;
     readonly network: string;
     readonly asset: string;
     readonly units: string;
   }[];
-  /** Lots by the ids that the older version gave them. */
+  /** The ids that the older version gave to lots. */
   readonly named?: readonly string[];
 }
 
-/** Stores the part of `adopted` that is not turned into spends and lots yet. */
+/** Stores the part of `adopted` that has not been turned into spends and lots yet. */
 export async function putAdopted(tx: Tx, paymentId: string, { reported, ...rest }: Adopted): Promise<void> {
   const json: JsonAdopted = { ...rest, told: reported };
   await tx`update positions set adopted = ${tx.json(json as never)} where payment_id = ${paymentId}`;
 }
 
-/** Marks the positions of these payments: the next round computes their money again. The caller may have locked the payments. */
+/**
+ * Marks the positions of these payments as outdated, so that their money is computed again. Payments without a position get one. The caller
+ * may have locked the payments.
+ */
 export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[], at: Date): Promise<void> {
   if (paymentIds.length === 0) return;
   await tx`
@@ -53,20 +59,20 @@ export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[
     on conflict (payment_id) do update set is_stale = true where not positions.is_stale`;
 }
 
-/** Marks the positions of payments, so that their money is computed again. Payments without a position are skipped. */
+/** Marks the positions of these payments as outdated, so that their money is computed again. Payments without a position are skipped. */
 export async function touchPositions(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   await tx`
     update positions set is_stale = true where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;
 }
 
-/** The payments whose money has to be computed again, the longest waiting first. */
+/** The payments whose position is outdated, the longest waiting first. */
 export async function listOutdatedPositions(db: Reader, limit: number): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select payment_id as id from positions where is_stale order by updated_at, payment_id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-/** Records that the money of a payment could not be computed. Other payments come first in the next round. */
+/** Moves a payment whose money could not be computed behind the other outdated payments. */
 export async function postponePosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
   await tx`update positions set updated_at = ${at} where payment_id = ${paymentId}`;
 }
@@ -76,7 +82,7 @@ export async function hasOutdatedPosition(db: Reader, paymentId: string): Promis
   return rows.length > 0;
 }
 
-/** Locks the position of a payment. The transaction must have locked the payment before. */
+/** Locks the position of a payment. The database transaction must have locked the payment before. */
 export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPosition | undefined> {
   const [row] = await tx<StoredRow[]>`
     select payment_id as "paymentId", is_stale as "isOutdated", ending, booked, adopted from positions
@@ -102,7 +108,7 @@ interface StoredRow {
   readonly adopted: JsonAdopted | null;
 }
 
-/** The migration that made the rows has chosen the name `told`. */
+/** The stored form of `Adopted`. The migration that wrote these rows chose the name `told`. */
 type JsonAdopted = Omit<Adopted, 'reported'> & { readonly told: Adopted['reported'] };
 
 function readAdopted({ told, ...rest }: JsonAdopted): Adopted {
@@ -123,7 +129,7 @@ interface JsonPosting {
   readonly lines: readonly { readonly account: string; readonly units: string }[];
 }
 
-/** Stores the position that was just booked, and ends the need to compute it. */
+/** Stores the lines that were just booked for the payment, and marks its position as up to date. */
 export async function putPosition(
   tx: Tx,
   { paymentId, booked }: Pick<StoredPosition, 'paymentId' | 'booked'>,
@@ -138,20 +144,20 @@ export async function putPosition(
     where payment_id = ${paymentId}`;
 }
 
-/** Stores the ending of the payment, unless it has one. */
+/** Stores the ending of a payment. An ending that is already stored stays. */
 export async function putEnding(tx: Tx, paymentId: string, ending: PaidEnding): Promise<void> {
   const { network, commitment, amount, lots } = ending;
   const json = { network, commitment, amount: amount.toString(), lots };
   await tx`update positions set ending = ${tx.json(json as never)} where payment_id = ${paymentId} and ending is null`;
 }
 
-/** Replaces the lots of an ending. Its deposit address and its amount stay. */
+/** Replaces the lots of a stored ending. The deposit address and the amount of the ending stay. */
 export async function renameEnding(tx: Tx, paymentId: string, { lots }: PaidEnding): Promise<void> {
   await tx`
     update positions set ending = ending || ${tx.json({ lots: [...lots] })} where payment_id = ${paymentId}`;
 }
 
-/** Undefined if the payment has no computed position, because it was paid directly to the merchant or is held by an item. */
+/** The position of a payment. Undefined if the payment has none: it was paid directly to the merchant, or its money is held by an item. */
 export async function findPosition(
   db: Reader,
   paymentId: string,

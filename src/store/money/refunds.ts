@@ -6,24 +6,24 @@ import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
- * A refund of a payment or a part of it, requested or done. Amounts are decimal integers in the smallest unit of the paid asset,
- * unless the field says otherwise.
+ * A refund of a payment, or of a part of it, in any state. Amounts are decimal integers in the smallest unit of the paid asset, unless the
+ * field says otherwise.
  */
 export interface Refund {
   readonly id: string;
   readonly paymentId: string;
-  /** The number of the refund within its payment, from 1 on. */
+  /** The number of the refund among the refunds of its payment, from 1 on. */
   readonly number: number;
   readonly merchantId: string;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account that paid, or another account that the partner has named. */
+  /** The account that receives the refund: the payer's, or another account that the partner has named. */
   readonly recipient: string;
   readonly amount: string;
   /** The refunded part of the price, in the unit of the price. */
   readonly price: string;
-  /** The part of the amount that was the operator's fee. */
+  /** The part of `amount` that the operator had earned as its fee. */
   readonly fee: string;
   readonly reason: string | null;
   readonly state: RefundState;
@@ -32,23 +32,26 @@ export interface Refund {
   readonly fromMerchant: string;
   readonly fromOperator: string;
   readonly account: string;
-  /** The reason why the held part cannot be spent yet. Null if the refund waits for nothing but funds. */
+  /** The reason why the held money of the payment cannot be spent yet. Null if the refund waits for nothing, or only for funds. */
   readonly waitsFor: RefundHold | null;
-  /** The end of the cooling-off period, because the recipient is not the payer. Null if the refund can be sent at once. */
+  /** The end of the cooling-off period, which applies if the recipient is not the payer. Null if the refund needs no such period. */
   readonly sendAfter: Date | null;
-  /** True if an operator requested or approved the refund. Then neither a frozen merchant nor the cooling-off period stops it. */
+  /**
+   * True if an operator requested or approved the refund. Then it is sent even if the merchant is frozen or the cooling-off period is not
+   * over.
+   */
   readonly isOperators: boolean;
   readonly transactionHash: string | null;
   readonly problem: string | null;
   readonly requestedAt: Date;
   readonly updatedAt: Date;
-  /** Null in a row of an older version, or a row that the gateway did not write. */
+  /** The MAC that proves that the gateway wrote the row. Null in a row of an older version, and in a row that the gateway did not write. */
   readonly mac: string | null;
 }
 
 export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | 'problem' | 'requestedAt' | 'updatedAt'>;
 
-/** Returns false if the payment already has a refund with this number. */
+/** Inserts a requested refund. Returns false if the payment already has a refund with this number. */
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
     insert into refunds (id, payment_id, number, merchant_id, network, asset, method, recipient, amount, price_value, fee,
@@ -62,7 +65,10 @@ export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise
   return count === 1;
 }
 
-/** Replaces a vetoed refund by a new refund with the same number. The events keep the terms of the vetoed refund. */
+/**
+ * Replaces a vetoed refund by a new refund with the same number. The events keep the terms of the vetoed one. Returns false if the vetoed
+ * refund has changed.
+ */
 export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at: Date): Promise<boolean> {
   await replanRefund(tx, vetoed.id, refund);
   const { count } = await tx`
@@ -73,7 +79,7 @@ export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at:
   return count === 1;
 }
 
-/** The terms of a refund that change if it is planned again. */
+/** The terms of a refund that change when it is planned anew. */
 export type RefundPlan = Pick<
   Refund,
   | 'recipient'
@@ -88,7 +94,7 @@ export type RefundPlan = Pick<
   | 'mac'
 >;
 
-/** Writes the terms of a locked refund for which no signature exists. */
+/** Replaces the terms of a refund. The caller has locked the refund, and no signature exists for it. */
 export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promise<void> {
   await tx`
     update refunds
@@ -98,7 +104,10 @@ export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promis
     where id = ${id}`;
 }
 
-/** Postpones a refund that cannot be covered yet. It is checked again at `checkAt`, or when the payment's money changes. */
+/**
+ * Postpones a refund that the available money does not cover yet. The refund is checked again at `checkAt`, or when the money of the
+ * payment changes.
+ */
 export async function postponeRefund(
   tx: Tx,
   { id, waitsFor, checkAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly checkAt: Date },
@@ -106,14 +115,14 @@ export async function postponeRefund(
   await tx`update refunds set waits_for = ${waitsFor}, look_at = ${checkAt} where id = ${id}`;
 }
 
-/** The waiting refunds of a payment are checked again at once, because money of the payment has arrived, moved or gone. */
+/** Lets the waiting refunds of a payment be checked again at once. Called when money of the payment has arrived, moved or gone. */
 export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update refunds set look_at = null
     where payment_id = ${paymentId} and look_at is not null and state in ('requested', 'awaiting_funds')`;
 }
 
-/** A transition of a refund, decided for the state and version that were read. */
+/** A change of a refund's state, decided from the state and version that were read. */
 export interface RefundMove {
   readonly refund: Refund;
   readonly to: RefundState;
@@ -121,7 +130,10 @@ export interface RefundMove {
   readonly problem: string | null;
 }
 
-/** Moves a refund, and subtracts its part of the price from the revenue. False if another transaction moved it first. */
+/**
+ * Changes the state of a refund, and counts its price in the statistics: a refunded price lowers the revenue. Returns false if another
+ * database transaction has changed the refund first.
+ */
 export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
     with moved as (
@@ -148,7 +160,7 @@ function revenueSign(from: RefundState, to: RefundState): -1 | 0 | 1 {
   return to === 'refunded' ? -1 : 1;
 }
 
-/** Changes the division of a refund between the floats. The refund must not be covered yet. */
+/** Changes which parts of a refund the merchant's and the operator's float pay. Does nothing once the floats have paid. */
 export async function setCover(
   tx: Tx,
   { id, fromMerchant, fromOperator }: Pick<Refund, 'id' | 'fromMerchant' | 'fromOperator'>,
@@ -158,7 +170,7 @@ export async function setCover(
     where id = ${id} and state in ('requested', 'awaiting_funds')`;
 }
 
-/** A page of the refunds that may still be signed: refunds that have not arrived, and refunds that a deep reorg may reopen. */
+/** Locks a page of the refunds that may still be signed: refunds that are not final on chain, and refunds that a deep reorg may reopen. */
 export async function lockOpenRefunds(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -179,12 +191,18 @@ export async function setRefundMacs(
     from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where r.id = m.id`;
 }
 
-/** Lets the refund be sent although its merchant is suspended or frozen, or its cooling-off period is not over. */
+/**
+ * Records that an operator approves a refund. It is then sent even if its merchant is suspended or frozen, or its cooling-off period is not
+ * over.
+ */
 export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
   await tx`update refunds set is_operators = true where id = ${id}`;
 }
 
-/** Undefined if the refund does not exist, is locked by another transaction, frozen, or in its cooling-off period. */
+/**
+ * Locks a refund that may be sent. Undefined if it does not exist, is locked by another database transaction, frozen, or in its cooling-off
+ * period.
+ */
 export async function lockFreeRefund(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Refund | undefined> {
   const locked = await tx`select from refunds where id = ${id} for update skip locked`;
   if (locked.length === 0) return undefined;
@@ -201,8 +219,8 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
 }
 
 /**
- * Refunds to check: new refunds, refunds that floats or lots would cover now, and refunds whose next check is due. The refund that
- * has waited longest for a check comes first. Refunds that are frozen, cooling off, or handed to the merchant's account for signing
+ * The ids of refunds to check: new refunds, refunds that floats or lots would cover now, and refunds whose next check is due. The refund
+ * that has waited longest for a check comes first. Refunds that are frozen, cooling off, or offered to the merchant's account for signing
  * are left out.
  */
 export async function findCoverable(db: Reader, { limit, now }: { limit: number; now: Date }): Promise<string[]> {
@@ -234,7 +252,7 @@ export function findRefundsOf(db: Reader, paymentIds: readonly string[]): Promis
     order by r.payment_id, r.number`;
 }
 
-/** Locks the refunds of a payment, by number. The transaction must have locked the payment before. */
+/** Locks the refunds of a payment, in the order of their numbers. The database transaction must have locked the payment before. */
 export async function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
   await tx`select from refunds where payment_id = ${paymentId} order by number for update`;
   return findRefundsOf(tx, [paymentId]);
@@ -243,7 +261,7 @@ export async function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]
 /** A refund with the facts that it may wait for. */
 export type ShownRefund = Refund & WaitingRefund;
 
-/** The refunds of a payment, or the refund with this id. Without `merchantId`, of any merchant. */
+/** The refunds of a payment, or the refund with an id. If `merchantId` is given, the refund must be that merchant's. */
 export function findShownRefunds(
   db: Reader,
   wanted: ({ readonly paymentId: string } | { readonly id: string; readonly merchantId?: string }) & {
@@ -261,16 +279,16 @@ export function findShownRefunds(
 
 export interface RefundQuery {
   readonly states: readonly RefundState[];
-  /** Undefined for all partners. */
+  /** The merchants whose refunds are listed. Undefined for all merchants. */
   readonly of: MerchantPlace | undefined;
   readonly paymentId?: string | undefined;
-  /** Only refunds after this position in the list. */
+  /** The last refund of the page before this one. Only refunds that are listed after it are returned. */
   readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
   readonly limit: number;
   readonly now: Date;
 }
 
-/** Refunds, the newest first. The newest of each merchant are read by index, and the newest of these are returned. */
+/** Refunds, the newest first. An index gives the newest refunds of each merchant, and the newest of all of these are returned. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
   const { states, of, paymentId, after, limit, now } = query;
   const isWanted = db`r.state = any(${states as string[]}::text[])
@@ -288,13 +306,15 @@ export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
-/** The fields of a refund that its events record: those that change during its life, or that differ between refunds of a number. */
+/**
+ * The fields of a refund that its events record: fields that change during its life, or that differ between refunds with the same number.
+ */
 export function recordRefund(refund: Refund) {
   const { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt } = refund;
   return { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt };
 }
 
-/** A refund of an older version has no price of its own and refunds the whole payment. */
+/** The columns of a `Refund`. A refund of an older version has no price of its own: it refunds the whole payment. */
 function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
     r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,
@@ -311,7 +331,7 @@ function withWaits(db: Reader) {
     left join payment_settlements s on s.payment_id = r.payment_id and s.asset = r.asset and r.from_held = 0`;
 }
 
-/** The condition that the refund `r` is in its cooling-off period. */
+/** The SQL condition that the refund `r` is in its cooling-off period. */
 function isCooling(db: Reader, now: Date) {
   return db`(r.send_after > ${now} and not r.is_operators) is true`;
 }

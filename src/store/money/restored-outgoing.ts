@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
-/** A payout, refund or return, as read from the chain. */
+/** A payout, refund or return that a rebuild has read from the chain. */
 export type RestoredOutgoing = Pick<
   Outgoing,
   | 'id'
@@ -26,7 +26,7 @@ export type RestoredOutgoing = Pick<
   readonly transactionHash: string;
 };
 
-/** Stores the transfer as paid. A row that is already paid stays unchanged. */
+/** Stores a restored transfer as paid. A row that is already paid stays unchanged. */
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
   const { id, purpose, signer, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
@@ -44,7 +44,7 @@ export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at
     where outgoing.state <> 'paid'`;
 }
 
-/** The amounts that floats have paid for a refund or a return, by owner. */
+/** The amounts that floats have paid for this refund or return, by the owner of the float. */
 export async function takenFor(db: Reader, subject: string): Promise<Map<string, bigint>> {
   const rows = await db<{ owner: string; units: string }[]>`
     select owner, (-sum(units))::text as units from float_changes
@@ -52,7 +52,7 @@ export async function takenFor(db: Reader, subject: string): Promise<Map<string,
   return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
 }
 
-/** All fee accounts that items of the network have used. */
+/** All accounts that have received the fees of this network's items. */
 export async function listFeeAccounts(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ account: string }[]>`
     select distinct fee_account as account from items where network = ${network}`;

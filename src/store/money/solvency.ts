@@ -3,18 +3,18 @@ import { addressKeySql } from '../plumbing/address-key.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { bookedParts } from './book-comparison.ts';
 
-/** The money that is owed according to the books at the last final block of the watcher, from one snapshot. */
+/** The money that we owe according to the books at the watcher's last final block. One database snapshot gives all of it. */
 export interface OwedAt {
   readonly block: number;
-  /** Undefined if the watcher no longer stores the block. */
+  /** The block's hash. Undefined if the watcher no longer stores the block. */
   readonly hash: string | undefined;
   readonly assets: readonly { readonly asset: string; readonly owed: bigint; readonly missing: bigint }[];
 }
 
 /**
- * The sum of the book accounts whose money is on our accounts, by asset. Transfers out of our accounts that are final on the chain
- * and not booked yet are no longer owed. Arrivals that are not booked yet are not owed yet. A negative account does not reduce the
- * amounts owed to others. It counts as missing.
+ * The money that we owe at the watcher's last final block, by asset: the sum of the book accounts whose money is on our accounts. A
+ * transfer out of our accounts that is final on chain is no longer owed, even if it is not booked yet. An arrival that is not booked yet is
+ * not owed yet. A negative book account counts as missing, and does not reduce the amounts that are owed to others.
  */
 export async function owedAt(
   db: Reader,
@@ -29,7 +29,7 @@ export async function owedAt(
     readonly accounts: readonly string[];
     readonly prefix: string;
     readonly missing: string;
-    /** The book account of transfers in progress. */
+    /** The book account of the transfers that are in progress. */
     readonly outgoing: string;
   },
 ): Promise<OwedAt | undefined> {
@@ -80,11 +80,11 @@ export interface SolvencyReading {
   readonly owed: string;
   readonly held: string;
   readonly at: Date;
-  /** Proves that the gateway wrote the row. */
+  /** The MAC that proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
-/** The readings of a network, the newest first. Two are kept for each asset. */
+/** The stored comparisons of money owed and money held on a network, the newest first. Each asset keeps two. */
 export async function listReadings(db: Reader, network: string): Promise<SolvencyReading[]> {
   const rows = await db<(Omit<SolvencyReading, 'block'> & { block: string })[]>`
     select network, asset, block_number as block, block_hash as hash, owed::text, held::text, at, mac
@@ -92,7 +92,7 @@ export async function listReadings(db: Reader, network: string): Promise<Solvenc
   return rows.map((row) => ({ ...row, block: Number(row.block) }));
 }
 
-/** Stores a reading, and deletes readings before block `keepFrom`. Returns false if another node has stored the reading. */
+/** Stores a comparison, and deletes those of blocks before `keepFrom`. Returns false if another node has stored the same comparison. */
 export async function putReading(tx: Tx, reading: SolvencyReading, keepFrom: number): Promise<boolean> {
   const { network, asset, block, hash, owed, held, at, mac } = reading;
   const { count } = await tx`

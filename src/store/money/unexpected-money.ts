@@ -3,44 +3,46 @@ import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { itemLotId } from './lots.ts';
 
-/** Money that arrived without a payment, or that its payment did not need. */
+/** Money that arrived without a payment, or that its payment did not need. The table is called `strays`. */
 export interface UnexpectedMoney {
   readonly id: string;
   readonly network: string;
-  /** Null for coin that a contract call sent: its transaction and sender are not known. */
+  /**
+   * The transaction that brought the money. Null for coin that a contract call has sent: neither its transaction nor its sender is known.
+   */
   readonly transactionHash: string | null;
   readonly logIndex: number;
   readonly blockNumber: number;
-  /** A plain transfer, or a payment that arrived after its end. */
+  /** `transfer`: a plain transfer. `late_payment`: an item that paid after its payment had ended. */
   readonly source: 'transfer' | 'late_payment';
   readonly asset: string;
   readonly sender: string | null;
-  /** Our account that received the money. */
+  /** The account of ours that received the money, or the merchant's account for a late payment that was not held. */
   readonly account: string;
   readonly amount: string;
   /** The fee of a late payment. */
   readonly fee: string;
-  /** True if the net amount of a late payment is on `account`. */
+  /** True for money of a payment if `account` is an account of ours, so that we hold the money for the merchant. */
   readonly isHeld: boolean;
   readonly paymentId: string | null;
   readonly merchantId: string | null;
   /** True if the money is on the intermediate account, mixed with money of other owners. */
   readonly isBooked: boolean;
-  /** requested: a partner has named a recipient, and the return has not begun. */
+  /** The state of the money. `requested`: a partner has named a recipient, and the return has not begun. */
   readonly state: 'unclaimed' | 'requested' | 'float' | 'returning' | 'returned';
   readonly seenAt: Date;
-  /** The reason why the payment did not need the money. Null without a payment. */
+  /** The reason why the payment did not need the money. Null for money without a payment. */
   readonly reason: LateReason | null;
-  /** The recipient that a partner has named. Null if no return was requested, or if an operator returns the money. */
+  /** The recipient that a partner has named for the return. Null if no partner requested a return. */
   readonly recipient: string | null;
   readonly requestedAt: Date | null;
-  /** The end of the requested return's cooling-off period. */
+  /** The end of the cooling-off period of the return that a partner requested. */
   readonly sendAfter: Date | null;
-  /** The reason why the last return failed. */
+  /** The reason why the last return failed. Null if none has failed. */
   readonly problem: string | null;
-  /** Proves that the gateway wrote the request. */
+  /** The MAC that proves that the gateway wrote the partner's request. Null without a request. */
   readonly mac: string | null;
-  /** The lot of late money. Null for money without a payment, money that never came to our account, and money of older versions. */
+  /** The lot of late money. Null for money without a payment, money that never came to our account, and rows of older versions. */
   readonly lotId: string | null;
 }
 
@@ -60,7 +62,7 @@ export interface ReturnRequest {
   readonly mac: string;
 }
 
-/** Stores new rows and returns their ids. A log of the chain has at most one row. */
+/** Stores new rows and returns their ids. A row whose chain log is already stored is left out. */
 export async function insertUnexpected(
   tx: Tx,
   unexpectedMoney: readonly NewUnexpectedMoney[],
@@ -82,8 +84,8 @@ export async function insertUnexpected(
 }
 
 /**
- * Updates the amount and reason of late money from its lots, as long as nobody has requested its return. Deletes rows whose lots
- * have left the chain or now count for the payment.
+ * Updates the amount and the reason of late money from its lots, as long as nobody has requested its return. Deletes unclaimed rows whose
+ * lot has left the chain or now counts for the payment.
  */
 export async function updateLateMoney(
   tx: Tx,
@@ -107,7 +109,7 @@ export async function updateLateMoney(
       and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
 }
 
-/** Stores the amount that was returned, if it is less than the lot has now. Only a rebuild needs it. */
+/** Lowers the amount and the fee to those that were returned, if the row shows more. Used only when a rebuild restores a return. */
 export async function reduceUnexpected(
   tx: Tx,
   { id, amount, fee }: Pick<UnexpectedMoney, 'id' | 'amount' | 'fee'>,
@@ -129,15 +131,15 @@ export interface LateItem {
   readonly fee: string;
 }
 
-/** Deletes the late money of these items whose event has left the chain, unless somebody has claimed it. */
+/** Deletes the late money of these items if its event has left the chain and nobody has claimed the money. */
 export async function deleteLostLateMoney(tx: Tx, items: readonly LateItem[]): Promise<void> {
   await tx`
     delete from strays s using ${recordsOf(tx, items)} where ${isOfItem(tx)} and s.state = 'unclaimed' and ${isLost(tx)}`;
 }
 
 /**
- * Gives late money that somebody has claimed, and whose event has left the chain, the event of the same item that was mined
- * instead. Returns false if there is no such money.
+ * Replaces the event of late money that somebody has claimed. The first event has left the chain, and the same item was mined in another
+ * transaction. Returns false if there is no such money.
  */
 export async function moveLateMoney(
   tx: Tx,
@@ -151,7 +153,7 @@ export async function moveLateMoney(
   return count === 1;
 }
 
-/** Items as rows named `i`. */
+/** The SQL rows of these items, named `i`. */
 function recordsOf(tx: Tx, items: readonly LateItem[]) {
   const rows = items.map(({ network, commitment, subject, asset, payer, recipient, amount, fee }) => ({
     ...{ network, subject, asset, payer, recipient, amount, fee },
@@ -162,8 +164,8 @@ function recordsOf(tx: Tx, items: readonly LateItem[]) {
 }
 
 /**
- * True for the late money of an item. A held item has a lot. One payer can have several items of a payment, so without a lot the
- * amounts are compared, too.
+ * The SQL condition that the row `s` is the late money of the item `i`. A held item has a lot. A payer can have several items of a payment,
+ * so for rows without a lot the amounts are compared, too.
  */
 function isOfItem(tx: Tx) {
   return tx`s.payment_id = i.subject and s.network = i.network and s.asset = i.asset and s.sender = i.payer
@@ -171,21 +173,21 @@ function isOfItem(tx: Tx) {
     and (s.lot_id = i.lot or (s.lot_id is null and s.amount = i.amount and s.fee = i.fee))`;
 }
 
-/** True for late money of an item whose event is not stored any more. */
+/** The SQL condition that the row `s` is late money whose event is not stored any more. */
 function isLost(tx: Tx) {
   return tx`s.source = 'late_payment' and s.transaction_hash is not null and not exists (
     select from chain_events e
     where e.network = s.network and e.transaction_hash = s.transaction_hash and e.log_index = s.log_index)`;
 }
 
-/** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
+/** Sets the lot of late money that an older version stored. Returns false if its return has begun, because then floats pay the return. */
 export async function linkUnexpected(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
   const { count } = await tx`
     update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
   return count === 1;
 }
 
-/** Changes the state. Returns false if the row is not in the state `from`. */
+/** Changes the state of unexpected money. Returns false if its state is not `from`. */
 export async function moveUnexpected(
   tx: Tx,
   { id, from, to, at }: { id: string; from: UnexpectedMoney['state']; to: UnexpectedMoney['state']; at: Date },
@@ -206,7 +208,7 @@ export async function putReturnRequest(tx: Tx, id: string, request: ReturnReques
   return count === 1;
 }
 
-/** Makes the money unclaimed again, without its request. Returns false if the row is not in the state `from`. */
+/** Makes the money unclaimed again and removes the partner's request. Returns false if its state is not `from`. */
 export async function releaseUnexpected(
   tx: Tx,
   { id, from, problem, at }: { id: string; from: 'requested' | 'returning'; problem: string; at: Date },
@@ -219,7 +221,10 @@ export async function releaseUnexpected(
   return count === 1;
 }
 
-/** A page of the requests that may still be signed: returns that have not arrived, and returns that a deep reorg may reopen. */
+/**
+ * Locks a page of the partners' requests that may still be signed: returns that are not final on chain, and returns that a deep reorg may
+ * reopen.
+ */
 export function lockOpenRequests(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -239,7 +244,7 @@ export async function setRequestMacs(
     from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where s.id = m.id`;
 }
 
-/** Sets the states of unexpected money that follow from existing transfers, and returns the changed ids. */
+/** Sets the states of unexpected money from the transfers that return it, and returns the changed ids. */
 export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     update strays s set state = case o.state when 'paid' then 'returned' else 'returning' end, updated_at = ${at}
@@ -262,7 +267,7 @@ export function findUnexpected(db: Reader, ids: readonly string[]): Promise<Unex
   >`select ${unexpectedColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
 }
 
-/** Unexpected money that came by these transactions to accounts of ours. */
+/** Unexpected money that these transactions on chain transferred to accounts of ours. */
 export function listUnexpectedTransfers(
   db: Reader,
   network: string,
@@ -274,7 +279,7 @@ export function listUnexpectedTransfers(
 }
 
 /**
- * The number and the sum of the transfers of an asset to an account that were neither claimed nor returned. Counts at most
+ * The number and the sum of an asset's unexpected transfers to an account that are neither returned nor made a float. Counts at most
  * `limit` transfers.
  */
 export async function sumOpenTransfers(
@@ -289,13 +294,15 @@ export async function sumOpenTransfers(
   return row ?? { count: 0, units: '0' };
 }
 
-/** Deletes money whose transfer has left the chain, unless somebody has claimed it. Returns false if it is claimed or unknown. */
+/**
+ * Deletes unexpected money whose transfer has left the chain. Returns false if somebody has claimed the money, or if there is no such row.
+ */
 export async function deleteUnclaimed(tx: Tx, id: string): Promise<boolean> {
   const { count } = await tx`delete from strays where id = ${id} and state = 'unclaimed'`;
   return count === 1;
 }
 
-/** The newest first. */
+/** Unexpected money in these states, the newest first. */
 export function listUnexpected(
   db: Reader,
   { states, limit }: { states: readonly UnexpectedMoney['state'][]; limit: number },
@@ -317,7 +324,7 @@ export async function findReturning(db: Reader, paymentId: string): Promise<read
     where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
 }
 
-/** Stores what the sweep of a lot took since the return of the lot was requested. */
+/** Stores the fee that the sweep of a lot took after the return of the lot was requested. */
 export async function setFeeOfRequested(
   tx: Tx,
   { id, fee, isHeld }: Pick<ReturningLot, 'id' | 'fee' | 'isHeld'>,
@@ -325,9 +332,9 @@ export async function setFeeOfRequested(
   await tx`update strays set fee = ${fee}, is_held = ${isHeld} where id = ${id} and state = 'requested'`;
 }
 
-/** The blocks of a network that were searched for unexpected money. */
+/** The range of a network's blocks that were searched for unexpected money. */
 export interface UnexpectedCursor {
-  /** Arrivals up to this block are part of the opening balances of the network. */
+  /** The last block whose arrivals are part of the opening balances of the network. */
   readonly begunAt: number;
   readonly searchedTo: number;
 }
@@ -338,21 +345,21 @@ export async function findUnexpectedCursor(db: Reader, network: string): Promise
   return row;
 }
 
-/** Locks the cursor, and returns the last searched block. */
+/** Locks the cursor of a network, and returns the last block that was searched. */
 export async function lockUnexpectedCursor(tx: Tx, network: string): Promise<number | undefined> {
   const [row] = await tx<{ searchedTo: number }[]>`
     select block_number::int as "searchedTo" from stray_cursors where network = ${network} for update`;
   return row?.searchedTo;
 }
 
-/** The cursor never goes back, because two nodes may search the same blocks. */
+/** Stores the last block that was searched. The cursor never goes back, because two nodes may search the same blocks. */
 export async function putUnexpectedCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
   await tx`
     insert into stray_cursors (network, first_block, block_number) values (${network}, ${blockNumber}, ${blockNumber})
     on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
 }
 
-/** The columns of a `UnexpectedMoney`, for the alias `s`. */
+/** The columns of an `UnexpectedMoney`, for the alias `s`. */
 export function unexpectedColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",

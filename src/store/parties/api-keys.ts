@@ -10,11 +10,11 @@ export interface ApiKey {
   /** The last characters of the key, by which people distinguish keys. */
   readonly hint: string;
   readonly label: string;
-  /** Null for all rights. */
+  /** The rights that the key has. Null for all rights. */
   readonly scopes: readonly Scope[] | null;
-  /** Null for every merchant of the partner. */
+  /** The merchants for which the key works. Null for all merchants of the partner. */
   readonly merchantIds: readonly string[] | null;
-  /** IP addresses and networks (CIDR) that the key works from. Null for any address. */
+  /** The IP addresses and networks (CIDR) from which the key works. Null for all addresses. */
   readonly addresses: readonly string[] | null;
   readonly rotatedFrom: string | null;
   readonly createdAt: Date;
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
-/** A key with the data of its partner, as needed for authentication. */
+/** An API key with the facts about its partner that authentication needs. */
 export interface KeyHolder
   extends Pick<
     ApiKey,
@@ -34,14 +34,14 @@ export interface KeyHolder
   readonly partnerDisabledAt: Date | null;
 }
 
-/** The rights that a key was issued with. They never change. */
+/** The rights with which the key was issued. They never change, and its MAC covers them. */
 export interface KeyRights extends Pick<ApiKey, 'id' | 'partnerId' | 'mode' | 'scopes' | 'merchantIds' | 'addresses'> {
   readonly hash: string;
-  /** The expiry that the key was issued with. `expiresAt` may be earlier. */
+  /** The expiry with which the key was issued. `expiresAt` may be earlier. */
   readonly issuedUntil: Date | null;
 }
 
-/** The MAC proves that the gateway issued the key. Null in a row that the gateway did not write. */
+/** The rights of a key with the MAC that proves that the gateway issued it. The MAC is null in a row that the gateway did not write. */
 export interface StoredKeyRights extends KeyRights {
   readonly mac: string | null;
 }
@@ -68,8 +68,8 @@ export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<(
 }
 
 /**
- * Locks the row, so that two operators cannot rotate a key at the same time. A second statement reads the key: a statement that
- * waited for the lock would see the ends of the key as they were before the wait.
+ * Locks a key, so that two operators cannot rotate it at the same time. A second statement reads the key. A single statement would wait for
+ * the lock, and then see the ends of the key as they were before it waited.
  */
 export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKeyRights) | undefined> {
   await tx`select from api_keys where id = ${id} for update`;
@@ -78,7 +78,7 @@ export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKe
   return row;
 }
 
-/** Locks a page of all keys, by id. */
+/** Locks a page of the rights of all keys, ordered by id. */
 export function lockKeyRights(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -117,13 +117,13 @@ export function listApiKeys(
 export interface KeyQuery {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Only keys restricted to a subset of these merchants. Null for all keys. */
+  /** Lists only keys whose merchants are all in this list. Null lists all keys. */
   readonly merchantIds: readonly string[] | null;
-  /** Only keys in force at this time. Undefined includes ended keys. */
+  /** Lists keys that are in force at this time. Undefined also lists expired and revoked keys. */
   readonly inForceAt: Date | undefined;
 }
 
-/** The newest first. */
+/** A page of keys with ids lower than `before`, the newest first. */
 export function listKeysPage(
   db: Reader,
   { partnerId, mode, merchantIds, inForceAt }: KeyQuery,
@@ -143,8 +143,9 @@ export function listKeysPage(
 }
 
 /**
- * Revokes a key for good. Returns false if it was revoked before. `revoked_at`, which nodes of the previous version read, does not
- * count here, because somebody could set it and take it back. The transaction must have locked the key.
+ * Revokes a key for good. Returns false if it was revoked before. Nodes of the previous version read the column `revoked_at`. It does not
+ * decide whether the key was revoked before, because somebody could set it and clear it again. The database transaction must have locked
+ * the key.
  */
 export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
   const { count } = await tx`
@@ -155,12 +156,12 @@ export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date })
   return count === 1;
 }
 
-/** Brings the end of a key forward. An earlier end stays. */
+/** Ends a key at `at`, because another key replaces it. An earlier end stays in force. */
 export async function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`insert into api_key_ends (key_id, kind, at) values (${id}, 'replaced', ${at}) on conflict do nothing`;
 }
 
-/** Records the last uses of several keys in one statement. */
+/** Stores the times at which keys were last used, in one statement. */
 export async function recordKeyUses(tx: Tx, uses: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     update api_keys k set last_used_at = u.at::timestamptz
@@ -179,7 +180,10 @@ function rightsColumns(db: Reader) {
     to_json(k.merchant_ids) as "merchantIds", to_json(k.addresses) as addresses, k.expires_at as "issuedUntil", k.mac`;
 }
 
-/** The earliest end counts. An operator command of the previous version writes `revoked_at` only. */
+/**
+ * The SQL columns of a key's ends. The earliest of several ends counts. An operator command of the previous version writes only
+ * `revoked_at`.
+ */
 function endColumns(db: Reader) {
   const earliest = (kind: string) =>
     db`(select min(e.at) from api_key_ends e where e.key_id = k.id and e.kind = ${kind})`;

@@ -7,16 +7,16 @@ export interface ApiRequest {
   readonly mode: Mode;
   readonly keyId: string;
   readonly method: string;
-  /** Without the query string. */
+  /** The path of the request, without the query string. */
   readonly path: string;
   readonly status: number;
   readonly ms: number;
-  /** The error code of the answer. Null for success. */
+  /** The error code of the answer. Null if the request succeeded. */
   readonly code: string | null;
   readonly message: string | null;
   readonly requestId: string;
   readonly address: string;
-  /** The number of the partner's requests with the same kind of result that were not recorded since the last recorded one. */
+  /** The number of the partner's requests with the same kind of result that were left out since the last recorded one. */
   readonly skipped: number;
 }
 
@@ -34,14 +34,14 @@ export async function insertApiRequests(tx: Tx, requests: readonly ApiRequest[])
 export interface ApiRequestQuery {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Only requests made with these keys. Null for all keys. */
+  /** Lists the requests that were made with these keys. Null lists those of all keys. */
   readonly keyIds: readonly string[] | null;
   readonly isErrorsOnly: boolean;
   readonly beforeId: string | undefined;
   readonly limit: number;
 }
 
-/** The newest first. */
+/** Recorded requests, the newest first. */
 export function listApiRequests(db: Reader, query: ApiRequestQuery): Promise<(ApiRequest & { readonly id: string })[]> {
   const { partnerId, mode, keyIds, isErrorsOnly, beforeId, limit } = query;
   return db<(ApiRequest & { readonly id: string })[]>`
@@ -55,7 +55,7 @@ export function listApiRequests(db: Reader, query: ApiRequestQuery): Promise<(Ap
     order by id desc limit ${limit}`;
 }
 
-/** Deletes at most `limit` requests from before that time, and returns their number. */
+/** Deletes at most `limit` recorded requests from before `before`, and returns their number. */
 export async function pruneApiRequests(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from api_requests where ctid = any(array(

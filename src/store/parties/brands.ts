@@ -4,14 +4,14 @@ import { one, type Reader, type Tx } from '../plumbing/database.ts';
 /** The branding of a merchant on the pages that its payers see. */
 export interface Brand {
   readonly uploadedHash: string | null;
-  /** The copy of the logo from the merchant's `iconUrl`. */
+  /** The hash of the gateway's copy of the logo at the merchant's `iconUrl`. Null without a copy. */
   readonly copiedHash: string | null;
-  /** `#rrggbb`. Null for the gateway's colour. */
+  /** The merchant's colour, as `#rrggbb`. Null for the gateway's colour. */
   readonly accentColor: string | null;
   readonly showsPoweredBy: boolean;
 }
 
-/** The merchant must exist. */
+/** The branding of a merchant, which must exist. */
 export async function findBrand(db: Reader, merchantId: string): Promise<Brand> {
   const rows = await db<Brand[]>`
     select b.logo_hash as "uploadedHash", l.hash as "copiedHash", b.accent_color as "accentColor",
@@ -23,7 +23,7 @@ export async function findBrand(db: Reader, merchantId: string): Promise<Brand> 
   return one(rows);
 }
 
-/** Writes the brand of a locked merchant. The uploaded logo stays if `logo` is undefined. */
+/** Stores the branding of a merchant that the caller has locked. The uploaded logo stays if `logo` is undefined. */
 export async function saveBrand(
   tx: Tx,
   merchantId: string,

@@ -1,22 +1,22 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The destination in force after a change. Null if an operator has removed the destination of an attacker. */
+/** The settlement destination that was in force after a change. Null if an operator has removed an attacker's destination. */
 export interface PastDestination {
   readonly merchantId: string;
   readonly assetKey: string;
   readonly destination: string | null;
-  /** Null together with the destination. */
+  /** The time from which held money could be paid to the destination. Null if the destination is null. */
   readonly heldFrom: Date | null;
 }
 
 export interface HistoryRow extends PastDestination {
-  /** Numbers the changes of a merchant and asset. Copies of a row under another MAC key have the same number. */
+  /** The number of the change among those of the merchant and the asset. Copies of a row with another MAC key have the same number. */
   readonly number: string;
-  /** Proves that the gateway wrote the row. Empty in rows of an older version. */
+  /** The MAC that proves that the gateway wrote the row. Empty in rows of an older version. */
   readonly mac: string;
 }
 
-/** The rows of these merchants, the newest first. */
+/** The history of the settlement destinations of these merchants, the newest change first. */
 export function findDestinationHistory(db: Reader, merchantIds: readonly string[]): Promise<HistoryRow[]> {
   return db<HistoryRow[]>`
     select merchant_id as "merchantId", asset_key as "assetKey", number::text as number, destination,
@@ -25,7 +25,7 @@ export function findDestinationHistory(db: Reader, merchantIds: readonly string[
     order by destination_history.number desc`;
 }
 
-/** A page of the merchants that ever had a destination, by id. */
+/** A page of the merchants that ever had a settlement destination, ordered by id. */
 export async function listMerchantsWithHistory(
   db: Reader,
   { after, limit }: { readonly after: string; readonly limit: number },

@@ -5,7 +5,7 @@ import { type Database, one, type Reader, type Tx } from '../plumbing/database.t
 import { findClosed, isMerchantClosed } from './freezes.ts';
 import type { LockedMerchant } from './merchants.ts';
 
-/** A merchant's on-chain destination for one asset. */
+/** The account on chain where a merchant is paid in one asset, with its pending change if there is one. */
 export interface CryptoSettlement extends DestinationTerms {
   readonly id: string;
   readonly merchantId: string;
@@ -14,15 +14,18 @@ export interface CryptoSettlement extends DestinationTerms {
 
 export type NewDestination = CryptoSettlement & { readonly assetKey: string; readonly createdAt: Date };
 
-/** A destination with the MAC that proves that the gateway wrote it. Null in a row that the gateway did not write. */
+/** A settlement destination with the MAC that proves that the gateway wrote it. The MAC is null in a row that the gateway did not write. */
 export interface StoredDestination extends CryptoSettlement {
   readonly mac: string | null;
-  /** The change that wrote the row, and the last change in the history. They differ if somebody has restored an older row. */
+  /**
+   * The number of the change that wrote the row. `lastNumber` is that of the last change in the history. They differ if somebody has
+   * restored an older row.
+   */
   readonly number: string | null;
   readonly lastNumber: string | null;
 }
 
-/** A bank arrangement, which the operator keeps and the partner can list. */
+/** An arrangement to pay a merchant by bank, which the operator records and the partner can list. */
 export interface FiatSettlement {
   readonly id: string;
   readonly merchantId: string;
@@ -45,15 +48,15 @@ export async function listSettlements(db: Reader, merchantId: string): Promise<S
   return { crypto, fiat };
 }
 
-/** The destinations of a merchant (CAIP-10) by asset (CAIP-19). */
+/** The settlement destinations of a merchant (CAIP-10) by asset (CAIP-19). */
 export type Destinations = ReadonlyMap<string, string>;
 export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 
 const MAX_MERCHANTS_PER_READ = 500;
 
 /**
- * Reads destinations without a cache, because money is sent there. Concurrent reads share a statement. A destination whose MAC is
- * wrong counts as none, so payments are held for the merchant.
+ * Reads settlement destinations for payments. They are not cached, because money is sent there. Concurrent reads share a statement. A
+ * destination whose MAC is wrong is left out, so that money is held for the merchant and not sent there.
  */
 export function createDestinationReader(
   { world, db }: { world: World; db: Database },
@@ -84,7 +87,7 @@ export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: st
     select ${fiatColumns(db)} from fiat_settlements where merchant_id = ${merchantId} order by id`;
 }
 
-/** Inserts the new destinations and returns their ids. An asset that already has a destination is left out. */
+/** Inserts settlement destinations and returns their ids. A destination is left out if the merchant already has one for the asset. */
 export async function insertCryptoSettlements(
   tx: Tx,
   settlements: readonly (NewDestination & Pick<StoredDestination, 'mac' | 'number'>)[],
@@ -104,8 +107,8 @@ export async function insertCryptoSettlements(
 }
 
 /**
- * Locks a destination of a locked merchant. A second statement reads the destination: a statement that waited for the lock would
- * see the history as it was before the wait.
+ * Locks a settlement destination, after its merchant was locked. A second statement reads the destination. A single statement would wait
+ * for the lock, and then see the history as it was before it waited.
  */
 export async function lockCryptoSettlement(
   tx: Tx,
@@ -117,7 +120,7 @@ export async function lockCryptoSettlement(
   return row?.merchantId === merchant.id ? row : undefined;
 }
 
-/** The transaction must have locked the destination. */
+/** Stores changes of a settlement destination. The database transaction must have locked the destination before. */
 export async function updateDestination(
   tx: Tx,
   { id, destination, pendingDestination, effectiveAt, mac, number }: Omit<StoredDestination, 'lastNumber'>,
@@ -130,15 +133,16 @@ export async function updateDestination(
     where id = ${id}`;
 }
 
-/** The key of a destination's asset, which is the same for all spellings of the asset. */
+/** The key of the asset of a settlement destination. All spellings of an asset have the same key. */
 export async function findAssetKey(tx: Tx, id: string): Promise<string> {
   return one(await tx<{ key: string }[]>`select asset_key as key from crypto_settlements where id = ${id}`).key;
 }
 
 /**
- * Locks destinations whose change has cooled off, the earliest first, after locking their merchants. Rows locked by another
- * transaction are left for the next run. A change waits while its merchant is stopped or deleted, or its partner is disabled.
- * Changes take turns: those after `after` come first, so that changes that nobody ordered delay no other.
+ * Locks settlement destinations whose pending change has cooled off, the earliest change first. Their merchants are locked before. Rows
+ * that another database transaction has locked are left for the next run. A change waits while its merchant is stopped or deleted, or its
+ * partner is disabled. Changes take turns: those after `after` come first. Otherwise changes whose MAC is wrong would be read in every run,
+ * and delay the others.
  */
 export async function lockCooledOff(
   tx: Tx,
@@ -156,7 +160,7 @@ export async function lockCooledOff(
     select id from merchants where id = any(${[...new Set(due.map(({ merchantId }) => merchantId))]}::text[])
     order by id for no key update skip locked`;
   const lockedIds = merchants.map(({ id }) => id);
-  // A merchant may have been stopped before its lock.
+  // A merchant may have been stopped between the first statement and its lock.
   const closed = await findClosed(tx, lockedIds);
   const openIds = lockedIds.filter((merchantId) => !closed.has(merchantId));
   const locked = await tx<{ id: string }[]>`
@@ -171,7 +175,7 @@ export async function lockCooledOff(
   return { rows, last };
 }
 
-/** The last change of a page. Its time has microseconds, so it stays a text. */
+/** The sort key of the last change that a page has read. Its time has microseconds, which a `Date` would lose, so it stays a text. */
 export interface CooledTurn {
   readonly effectiveAt: string;
   readonly id: string;
@@ -179,7 +183,10 @@ export interface CooledTurn {
 
 const BEFORE_ALL: CooledTurn = { effectiveAt: '-infinity', id: '' };
 
-/** Locks a page of all destinations. Merchants are locked before destinations, so lock no merchant afterwards. */
+/**
+ * Locks a page of all settlement destinations. Merchants must be locked before destinations, so the caller must lock no merchant
+ * afterwards.
+ */
 export async function lockDestinations(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -197,14 +204,14 @@ export function findDestinationRows(db: Reader, ids: readonly string[]): Promise
     select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[]) order by id`;
 }
 
-/** Stores MACs together with the number of the last change, which they cover. */
+/** Stores new MACs of settlement destinations. A MAC covers the number of the last change, which is therefore stored with it. */
 export async function setDestinationMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
   await tx`
     update crypto_settlements c set mac = m.mac, number = ${lastNumber(tx, tx`c`)}
     from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where c.id = m.id`;
 }
 
-/** Changes in their cooling-off period, of all merchants or one merchant, the earliest to take effect first. */
+/** Settlement destinations with a change in its cooling-off period, of all merchants or of one, the earliest to take effect first. */
 export function listPendingDestinations(
   db: Reader,
   { merchantId, limit }: { readonly merchantId: string | undefined; readonly limit: number },
@@ -215,7 +222,7 @@ export function listPendingDestinations(
     order by effective_at, id limit ${limit}`;
 }
 
-/** Deletes a destination. Nodes of the previous version find it in `removed_destinations`. */
+/** Deletes a settlement destination, and stores it in `removed_destinations`, where nodes of the previous version look for it. */
 export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     with removed as (
@@ -227,7 +234,7 @@ export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; a
     set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
 }
 
-/** Deletes a destination, for nodes of the previous version as well. */
+/** Deletes a settlement destination, also from `removed_destinations`, which nodes of the previous version read. */
 export async function forgetDestination(tx: Tx, id: string): Promise<void> {
   await tx`
     with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
@@ -246,7 +253,7 @@ export async function findFiatSettlement(db: Reader, id: string): Promise<FiatSe
   return row;
 }
 
-/** Returns the deleted record. Undefined if there is none. */
+/** Deletes a bank arrangement and returns the deleted record. Undefined if there is none. */
 export async function deleteFiatSettlement(tx: Tx, id: string): Promise<FiatSettlement | undefined> {
   const [row] = await tx<FiatSettlement[]>`
     delete from fiat_settlements where id = ${id} returning ${fiatColumns(tx)}`;
@@ -267,7 +274,7 @@ function storedColumns(db: Reader) {
     ${lastNumber(db, db`crypto_settlements`)}::text as "lastNumber"`;
 }
 
-/** The number of the last change of the settlement `of`. */
+/** The SQL number of the last change of the settlement destination `of`. */
 export function lastNumber(db: Reader, of: ReturnType<Reader>) {
   return db`(
     select max(h.number) from destination_history h

@@ -1,11 +1,11 @@
 import type { FeeTerms } from '../../domain/fees.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** Fee terms set by an operator. Rows never change: new terms replace older terms when they start. */
+/** Fee terms that an operator has set. Rows never change: new terms replace the older ones when they start. */
 export interface StoredFees extends FeeTerms {
   readonly id: number;
   readonly partnerId: string;
-  /** Null for terms that apply to all merchants of the partner without terms of their own. */
+  /** The merchant to which the terms apply. Null if they apply to all merchants of the partner that have no terms of their own. */
   readonly merchantId: string | null;
   readonly startsAt: Date;
   readonly createdAt: Date;
@@ -20,7 +20,10 @@ export async function insertFees(tx: Tx, fees: Omit<StoredFees, 'id'>): Promise<
   return one(rows);
 }
 
-/** The fee terms in the order of their start. Of two terms with the same start, the later row applies and comes later. */
+/**
+ * Fee terms in the order of their start. Of two terms with the same start, the one that was stored later applies, and it comes later in the
+ * list.
+ */
 export function listFees(
   db: Reader,
   filter: { partnerId: string | undefined; merchantId: string | undefined },

@@ -4,37 +4,41 @@ import { limitLockWait } from '../plumbing/locks.ts';
 
 export interface Freeze {
   readonly scope: FreezeScope;
-  /** The merchant, partner, network or asset. Empty for all payouts and for all refunds. */
+  /** The id of the merchant, partner, network or asset that is frozen. Empty for a freeze of all payouts or of all refunds. */
   readonly subject: string;
   readonly reason: string;
   readonly actor: string;
   readonly since: Date;
 }
 
-/** Transactions that move money take milliseconds. If one hangs, the waiting freeze must not block all others behind it. */
+/**
+ * The longest wait for the lock. Database transactions that move money take milliseconds. If one hangs, the waiting freeze would block all
+ * others behind it.
+ */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Waits for every transaction that has a share lock on the freezes, and blocks new ones. After the commit, nothing that the freeze
- * stops is accepted or sent. Call it first in a transaction, so that nobody waits for its other locks meanwhile.
+ * Locks the freezes for a change: waits for every database transaction that has a share lock on them, and blocks new ones. After the
+ * commit, nothing that the freeze stops is accepted or sent. Call this first in a transaction. If the transaction had other locks, others
+ * would wait for those locks as well.
  */
 export async function lockFreezes(tx: Tx): Promise<void> {
   await limitLockWait(tx, MAX_WAIT_MS);
   await lockFreezeTable(tx);
 }
 
-/** The lock for a transaction that sets its own limit of the wait. */
+/** Locks the freezes for a change, without a limit of the wait. The caller sets its own limit. */
 export async function lockFreezeTable(tx: Tx): Promise<void> {
-  // Unlike ACCESS EXCLUSIVE, this mode does not wait for a backup, which only reads.
+  // Unlike ACCESS EXCLUSIVE, this lock mode does not wait for a backup, which only reads the table.
   await tx`lock table freezes in exclusive mode`;
 }
 
-/** Prevents changes of the freezes until the transaction ends. */
+/** Takes a share lock on the freezes, so that nobody changes them until the database transaction ends. */
 export async function shareFreezeTable(tx: Tx): Promise<void> {
   await tx`lock table freezes in row share mode`;
 }
 
-/** Returns false if the subject is already frozen. */
+/** Stores a freeze. Returns false if the subject is already frozen in this scope. */
 export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<boolean> {
   const { count } = await tx`
     insert into freezes (scope, subject, reason, actor, since)
@@ -43,7 +47,7 @@ export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<boolean> {
   return count === 1;
 }
 
-/** Returns the deleted freeze. Undefined if there is none. */
+/** Deletes a freeze and returns it. Undefined if there is none. */
 export async function deleteFreeze(
   tx: Tx,
   { scope, subject }: Pick<Freeze, 'scope' | 'subject'>,
@@ -53,7 +57,7 @@ export async function deleteFreeze(
   return row;
 }
 
-/** True from a restore until the rebuild of the network. Without a network, true while any network waits for its rebuild. */
+/** True if a database was restored and the network was not rebuilt since. Without `network`, true if that applies to any network. */
 export async function isRestoring(db: Reader, network?: string): Promise<boolean> {
   const rows = await db`
     select from freezes where scope = 'restored' and subject = coalesce(${network ?? null}, subject) limit 1`;
@@ -64,21 +68,21 @@ export function listFreezes(db: Reader): Promise<Freeze[]> {
   return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
 }
 
-/** The names of all freezes that operators had ordered at one moment. While one of them is missing in the table, no money moves. */
+/** The names of all freezes that operators had ordered at one time. If one of them is missing in the table, no money moves. */
 export interface FreezeHead {
   readonly number: string;
   readonly freezes: readonly string[];
-  /** Proves that the gateway wrote the row. */
+  /** The MAC that proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
 /**
- * The limit of rows to read. Somebody else may have added rows above the newest genuine head. If they are more than this, the head
- * is not found, and money stops.
+ * The most rows of `freeze_heads` that are read. Somebody else may have added forged rows above the newest genuine one. If there are more
+ * of them than this, the genuine row is not found, and no money moves.
  */
 const MAX_HEADS = 100;
 
-/** The newest head, or null if there is none, and the names of the freezes in the table, from one snapshot. */
+/** The newest head (null if there is none) and the names of the freezes in the table, from one snapshot. */
 export async function readFreezeState(db: Reader): Promise<{ head: FreezeHead | null; names: readonly string[] }> {
   return one(
     await db<{ head: FreezeHead | null; names: string[] }[]>`
@@ -87,7 +91,7 @@ export async function readFreezeState(db: Reader): Promise<{ head: FreezeHead | 
   );
 }
 
-/** The newest first. */
+/** The heads of the freezes, the newest first. */
 export async function findFreezeHeads(db: Reader): Promise<FreezeHead[]> {
   const rows = await db<{ head: FreezeHead }[]>`
     select json_build_object(${headFields(db)}) as head from freeze_heads order by number desc limit ${MAX_HEADS}`;
@@ -103,19 +107,19 @@ export interface NetworkStop {
   readonly isFrozen: boolean;
 }
 
-/** One row for each network. */
+/** Tells for each of the networks whether it is frozen. */
 export function findNetworkStops(db: Reader, networks: readonly string[]): Promise<NetworkStop[]> {
   return db<NetworkStop[]>`
     select network, exists (select from freezes f where f.scope = 'network' and f.subject = network) as "isFrozen"
     from unnest(${networks as string[]}::text[]) as network`;
 }
 
-/** The merchants and networks among these that are suspended or frozen. */
+/** The given merchants and networks that are stopped: suspended or frozen. */
 export function findStopped(db: Reader, ids: readonly string[]): Promise<Set<string>> {
   return findWhere(db, ids, isMerchantStopped(db));
 }
 
-/** The merchants and networks among these that accept no money: stopped, deleted, or of a disabled partner. */
+/** The given merchants and networks that accept no money: they are stopped or deleted, or their partner is disabled. */
 export function findClosed(db: Reader, ids: readonly string[]): Promise<Set<string>> {
   return findWhere(db, ids, isMerchantClosed(db));
 }
@@ -129,8 +133,8 @@ async function findWhere(db: Reader, ids: readonly string[], condition: ReturnTy
 }
 
 /**
- * The condition that the merchant `m` is suspended, or that the merchant or its partner is frozen. PostgreSQL evaluates the first
- * subquery once per statement, so without any freeze, the usual case, no further rows are read.
+ * The SQL condition that the merchant `m` is suspended, or that the merchant or its partner is frozen. Usually no freeze exists. PostgreSQL
+ * evaluates the first subquery once per statement, and then reads no further rows.
  */
 function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`(m.status = 'suspended' or (select exists (select from freezes)) and exists (
@@ -139,8 +143,8 @@ function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragme
 }
 
 /**
- * The condition that nothing more is accepted for the merchant `m`: it is stopped or deleted, or its partner is disabled. Money
- * accepted before is still paid out, unless the merchant is stopped.
+ * The SQL condition that the merchant `m` accepts no money: it is stopped or deleted, or its partner is disabled. Money that was accepted
+ * before is still paid out, unless the merchant is stopped.
  */
 export function isMerchantClosed<Fragment>(
   sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,
@@ -150,8 +154,8 @@ export function isMerchantClosed<Fragment>(
 }
 
 /**
- * The condition that freezes stop the transfer `o` out of our accounts. Returns ordered by operators are stopped only by the freeze
- * of a network or an asset. Returns requested by partners are stopped like refunds.
+ * The SQL condition that freezes stop the transfer `o` out of our accounts. Only the freeze of its network or its asset stops a return that
+ * an operator ordered. A return that a partner requested is stopped like a refund.
  */
 export function isOutgoingStopped(db: Reader) {
   const isOperators = db`(o.purpose = 'return'
@@ -169,8 +173,8 @@ export function isOutgoingStopped(db: Reader) {
 }
 
 /**
- * The condition that the return of the unexpected money `s`, which a partner has requested, is stopped by freezes, or because its
- * merchant is closed: the partner has named the account that gets it.
+ * The SQL condition that a partner's request to return the unexpected money `s` is stopped. Freezes stop it. A closed merchant stops it as
+ * well, because the partner has named the account that gets the money.
  */
 export function isReturnStopped(db: Reader) {
   return db`(s.recipient is not null and (
@@ -181,7 +185,10 @@ export function isReturnStopped(db: Reader) {
     or exists (select from merchants m where m.id = s.merchant_id and ${isMerchantClosed(db)})))`;
 }
 
-/** The condition that the refund `r` is stopped by freezes, or goes to another account than the payer's and its merchant is closed. */
+/**
+ * The SQL condition that the refund `r` is stopped. Freezes stop it. If the refund goes to another account than the payer's, a closed
+ * merchant stops it as well.
+ */
 export function isRefundStopped(db: Reader) {
   return db`(exists (
       select from freezes f
@@ -192,7 +199,7 @@ export function isRefundStopped(db: Reader) {
         and (${isMerchantStopped(db)} or r.send_after is not null and ${isMerchantClosed(db)})))`;
 }
 
-/** The condition that freezes stop the payout of the lot `p`. */
+/** The SQL condition that freezes stop the payout of the lot `p`. */
 export function isPayoutStopped(db: Reader) {
   return db`(exists (
       select from freezes f
@@ -201,7 +208,7 @@ export function isPayoutStopped(db: Reader) {
     or exists (select from merchants m where m.id = p.merchant_id and ${isMerchantStopped(db)}))`;
 }
 
-/** The condition that freezes stop the row of `items` from being sent. */
+/** The SQL condition that freezes stop relayers from sending the row of `items`. */
 export function isItemStopped(db: Reader) {
   return db`case when items.purpose in ('payment', 'sweep')
     then exists (select from freezes f where f.scope = 'network' and f.subject = items.network)
@@ -216,7 +223,7 @@ function headFields(db: Reader) {
   return db`'number', number::text, 'freezes', freezes, 'mac', mac`;
 }
 
-/** The name of a freeze: scope and subject. The freezes of all payouts and all refunds have no subject. */
+/** The SQL name of a freeze: its scope and its subject. The freezes of all payouts and of all refunds have no subject. */
 function nameOf(db: Reader) {
   return db`rtrim(scope || ' ' || subject)`;
 }

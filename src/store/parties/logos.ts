@@ -1,7 +1,7 @@
 import type { Picture } from '../../domain/picture.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A request to copy a logo. */
+/** A request to copy the logo of a merchant from its URL. */
 export interface LogoRequest {
   readonly merchantId: string;
   readonly url: string;
@@ -9,11 +9,14 @@ export interface LogoRequest {
 }
 
 export interface DueLogo extends LogoRequest {
-  /** The number of attempts, including this one. */
+  /** The number of attempts to copy the logo, including this one. */
   readonly attempts: number;
 }
 
-/** Stores a request to copy a logo. The present copy stays while the same URL is read again, and is dropped if the URL changes. */
+/**
+ * Stores a request to copy a logo. If the URL is the same as before, the present copy stays until the new one. If the URL has changed, it
+ * is deleted.
+ */
 export async function requestLogo(tx: Tx, { merchantId, url, wishedAt }: LogoRequest): Promise<void> {
   await tx`
     insert into merchant_logos as l (merchant_id, source_url, wished_at, due_at)
@@ -31,12 +34,12 @@ export async function dropLogo(tx: Tx, merchantId: string): Promise<void> {
   await tx`delete from merchant_logos where merchant_id = ${merchantId}`;
 }
 
-/** The number of candidates read for each logo to take, because other nodes may hold locks on some of them. */
+/** The number of rows that are read for each logo to lease. More than one, because other nodes may have locked some of them. */
 const CANDIDATES = 4;
 
 /**
- * Leases some due logos until `leasedUntil`. If this node dies, they are due again then. Partners take turns, so that a partner
- * with thousands of logos does not delay others.
+ * Leases some due logos to this node until `leasedUntil`. If the node dies, they are due again at that time. Partners take turns, so that a
+ * partner with thousands of logos does not delay others.
  */
 export function takeDueLogos(
   tx: Tx,
@@ -61,7 +64,7 @@ export function takeDueLogos(
     returning merchant_id as "merchantId", source_url as url, wished_at as "wishedAt", attempts`;
 }
 
-/** Stores the copy, unless the merchant has requested another logo meanwhile. */
+/** Stores the copy of a logo, unless the merchant has meanwhile requested another one. */
 export async function storeLogo(
   tx: Tx,
   { merchantId, url, wishedAt }: LogoRequest,
@@ -74,7 +77,7 @@ export async function storeLogo(
     where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
 }
 
-/** Stores the problem and the time of the next attempt. A null `dueAt` ends the attempts. */
+/** Stores the problem of a failed attempt, and the time of the next one. If `dueAt` is null, there is no further attempt. */
 export async function failLogo(
   tx: Tx,
   { merchantId, url, wishedAt }: LogoRequest,

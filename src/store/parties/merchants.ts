@@ -13,39 +13,39 @@ export interface Merchant {
   readonly email: string | null;
   readonly status: MerchantStatus;
   readonly iconUrl: string | null;
-  /** The merchant's own list. An asset must be in the partner's list, too. */
+  /** The assets that the merchant accepts. An asset must be in the partner's list, too. */
   readonly acceptedAssets: AcceptedAssets;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deletedAt: Date | null;
 }
 
-/** A merchant with its fees and the data that payers see. */
+/** A merchant with its fees and the facts that payers see. */
 export interface PayableMerchant extends Merchant {
-  /** The hash of the uploaded logo, or else of the copy from `iconUrl`. */
+  /** The hash of the uploaded logo. Without one, the hash of the copy from `iconUrl`. */
   readonly logoHash: string | null;
-  /** `#rrggbb`. Null for the gateway's colour. */
+  /** The merchant's colour, as `#rrggbb`. Null for the gateway's colour. */
   readonly accentColor: string | null;
   readonly showsPoweredBy: boolean;
-  /** True if nothing is accepted for the merchant: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
+  /** True if the merchant accepts no money: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
   readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
-  /** The partner's list for the merchant's mode. */
+  /** The assets that the partner accepts in the merchant's mode. */
   readonly partnerAccepted: AcceptedAssets;
 }
 
-/** The owner of merchants. Every read and write by a partner is limited to its partner id and mode. */
+/** The owner of merchants: a partner in one mode. Every read and write by a partner is limited to its own id and mode. */
 export interface Owner {
   readonly partnerId: string;
   readonly mode: Mode;
 }
 
-/** The merchants whose objects a caller may list: one merchant, or merchants of a partner. */
+/** The merchants whose objects a caller may list: one merchant, or some or all merchants of a partner. */
 export type MerchantPlace =
   | { readonly merchantId: string }
   | (Owner & { readonly merchantIds: readonly string[] | null });
 
-/** The condition that the merchant `w` belongs to the place. */
+/** The SQL condition that `place` contains the merchant `w`. */
 export function isMerchantIn(db: Reader, place: MerchantPlace) {
   if ('merchantId' in place) return db`w.id = ${place.merchantId}`;
   const { partnerId, mode, merchantIds } = place;
@@ -56,9 +56,9 @@ export function isMerchantIn(db: Reader, place: MerchantPlace) {
 export interface MerchantQuery extends Owner {
   readonly status: MerchantStatus | undefined;
   readonly search: string | undefined;
-  /** Only these merchants, for a key restricted to some. Null for all merchants. */
+  /** The merchants to which the caller's API key is restricted. Null for all merchants. */
   readonly merchantIds: readonly string[] | null;
-  /** Only merchants after this id in the list, the newest first. */
+  /** The last merchant of the page before this one. The list begins with the newest merchant. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
@@ -73,7 +73,7 @@ export async function insertMerchant(tx: Tx, merchant: NewMerchant): Promise<voi
       ${merchant.status}, ${merchant.iconUrl}, ${accepted}, ${merchant.createdAt}, ${merchant.updatedAt})`;
 }
 
-/** Also finds deleted merchants. The caller decides how to treat them. */
+/** The merchant with this id, if it belongs to the owner, even if it is deleted. The caller decides how to treat a deleted one. */
 export async function findMerchant(db: Reader, owner: Owner, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`
     select ${columns(db)} from merchants
@@ -81,7 +81,7 @@ export async function findMerchant(db: Reader, owner: Owner, id: string): Promis
   return row;
 }
 
-/** Merchants of any partner, including deleted ones. */
+/** The merchants with these ids, of any partner, including deleted ones. */
 export function findPayableMerchants(db: Reader, ids: readonly string[]): Promise<PayableMerchant[]> {
   return db<PayableMerchant[]>`
     select ${columns(db)}, coalesce((
@@ -99,7 +99,7 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
     where m.id = any(${ids as string[]}::text[])`;
 }
 
-/** The ids among these that are merchants of the owner and not deleted. */
+/** The given ids that are merchants of the owner and not deleted. */
 export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly string[]): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select id from merchants
@@ -107,7 +107,7 @@ export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly s
   return rows.map(({ id }) => id);
 }
 
-/** A merchant of any partner, for operators. Also finds deleted merchants. */
+/** The merchant with this id, of any partner, even if it is deleted. For operators. */
 export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;
   return row;
@@ -115,14 +115,14 @@ export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<
 
 declare const isLocked: unique symbol;
 /**
- * A merchant whose row the transaction has locked. Merchants are always locked before their destinations, against deadlocks:
- * functions that lock destinations require this type.
+ * A merchant whose row the database transaction has locked. Merchants are always locked before their settlement destinations, to prevent
+ * deadlocks. So functions that lock destinations require this type.
  */
 export type LockedMerchant = Merchant & { readonly [isLocked]: true };
 
 /**
- * Locks the row until the transaction ends. For operators, who are not limited to one partner. The lock does not block inserts of
- * rows that refer to the merchant. An insert that must not race with a deletion locks the merchant as well.
+ * Locks a merchant of any partner until the database transaction ends. The lock does not block inserts of rows that refer to the merchant.
+ * An insert that must not happen at the same time as a deletion locks the merchant as well.
  */
 export async function lockMerchant(tx: Tx, id: string): Promise<LockedMerchant | undefined> {
   const [row] = await tx<LockedMerchant[]>`select ${columns(tx)} from merchants where id = ${id} for no key update`;
@@ -138,7 +138,7 @@ export async function updateMerchant(tx: Tx, merchant: Merchant): Promise<void> 
     where id = ${merchant.id}`;
 }
 
-/** A page and the exact number of all matches, from one snapshot. */
+/** A page of merchants and the exact number of all matches, from one snapshot. */
 export async function listMerchants(
   db: Reader,
   query: MerchantQuery,
@@ -149,8 +149,8 @@ export async function listMerchants(
     and ${query.merchantIds === null ? db`true` : db`id = any(${[...query.merchantIds]})`}`;
   const after = query.afterId === undefined ? db`true` : db`id < ${query.afterId}`;
   const page = db`order by id desc limit ${query.limit}`;
-  // Materialized, because every match must be counted anyway. Otherwise the planner may scan merchants from the newest on and
-  // expect an early end, which for a rare text is a scan of the whole table.
+  // The matches are materialized, because all of them must be counted anyway. Otherwise the planner may scan merchants from the newest on,
+  // because it expects to find enough soon. For a rare text that would be a scan of the whole table.
   const rows =
     query.search === undefined
       ? await db<ListRow[]>`
@@ -175,13 +175,16 @@ export async function listMerchants(
   };
 }
 
-/** A list that living merchants of a partner have, with the number of these merchants and the id of the first. */
+/** A list of accepted assets, with the number of existing merchants that have it, and the lowest id of these merchants. */
 export interface SharedList extends Pick<Merchant, 'acceptedAssets'> {
   readonly firstId: string;
   readonly merchants: number;
 }
 
-/** The lists of living merchants, grouped, because a partner may have very many merchants, but most of their lists are equal. */
+/**
+ * The lists of accepted assets of a partner's existing merchants. Equal lists are grouped: a partner may have very many merchants, but few
+ * different lists.
+ */
 export function groupMerchantLists(tx: Tx, { partnerId, mode }: Owner): Promise<SharedList[]> {
   return tx<SharedList[]>`
     select to_json(accepted_assets) as "acceptedAssets", min(id) as "firstId", count(*)::int as merchants from merchants
@@ -197,7 +200,7 @@ export interface OperatorMerchantQuery {
   readonly limit: number;
 }
 
-/** For operators: the newest matching merchants of all partners. */
+/** The newest matching merchants of all partners, for operators. */
 export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQuery): Promise<Merchant[]> {
   const { partnerId, mode, status, search } = query;
   return db<Merchant[]>`
@@ -212,7 +215,7 @@ export function listMerchantsOfAllPartners(db: Reader, query: OperatorMerchantQu
 
 type ListRow = (Merchant | { id: null }) & { total: number };
 
-/** `%` and `_` are escaped. */
+/** The SQL pattern for texts that contain `text`. `%` and `_` in the text are escaped. */
 function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

@@ -7,9 +7,9 @@ export interface Partner {
   readonly id: string;
   readonly name: string;
   readonly pinnedVersion: PinnableVersion;
-  /** Origins that may show the checkout in a frame. */
+  /** The web origins that may show the checkout in a frame. */
   readonly frameOrigins: readonly string[];
-  /** The assets that the partner's payments of each mode may be paid with. */
+  /** For each mode, the assets that may pay the partner's payments. */
   readonly accepted: Readonly<Record<Mode, AcceptedAssets>>;
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
@@ -26,7 +26,10 @@ export async function findPartner(db: Reader, id: string): Promise<Partner | und
   return row;
 }
 
-/** The partner's list for a mode. The lock lasts until the transaction ends, and does not block other readers of the list. */
+/**
+ * The assets that a partner accepts in a mode. They cannot change until the database transaction ends, but other transactions can read
+ * them.
+ */
 export async function shareAccepted(
   tx: Tx,
   { partnerId, mode }: { partnerId: string; mode: Mode },
@@ -37,7 +40,7 @@ export async function shareAccepted(
   return row?.list ?? null;
 }
 
-/** The lock does not block inserts of rows that refer to the partner. */
+/** Locks a partner. The lock does not block inserts of rows that refer to the partner. */
 export async function lockPartner(tx: Tx, id: string): Promise<Partner | undefined> {
   const [row] = await tx<Partner[]>`select ${columns(tx)} from partners where id = ${id} for no key update`;
   return row;

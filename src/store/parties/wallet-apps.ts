@@ -1,7 +1,7 @@
 import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A wallet that the gateway knows by its public `App-Id`. */
+/** A wallet application that the gateway knows by its public `App-Id`. */
 export interface WalletApp {
   readonly id: string;
   readonly mode: Mode;
@@ -17,7 +17,7 @@ export async function insertWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>)
     values (${app.id}, ${app.mode}, ${app.name}, ${app.iconUrl}, ${app.createdAt})`;
 }
 
-/** Adds the app, or restores and updates an existing row. */
+/** Adds a wallet application. If its row exists, the row is updated, and restored if it was removed. */
 export async function ensureWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>): Promise<void> {
   await tx`
     insert into wallet_apps (id, mode, name, icon_url, created_at)
@@ -35,7 +35,7 @@ export function listWalletApps(db: Reader): Promise<WalletApp[]> {
   return db<WalletApp[]>`select ${columns(db)} from wallet_apps where removed_at is null order by id`;
 }
 
-/** Returns true if the app existed. */
+/** Removes a wallet application. Returns false if there is none with this id. */
 export async function removeWalletApp(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
   const { count } = await tx`update wallet_apps set removed_at = ${at} where id = ${id} and removed_at is null`;
   return count === 1;

@@ -4,12 +4,13 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
 /**
- * The lines of the bookkeeping export, computed from the books: the entries of a payment's items, payouts, refunds and returns of
- * late money, summed for each of these and each kind of account. The lines of an entry sum to zero, and so do the lines of a
- * payment. Money from the payer is positive, money to somebody is negative.
+ * The SQL rows of the bookkeeping export, computed from the books. A row is the sum of the book entries of one item, payout, refund or
+ * return of late money, in one asset and for one kind of account. The rows of one item, payout, refund or return sum to zero, and so do all
+ * rows of a payment. Money that comes from the payer is positive, and money that goes to somebody is negative.
  *
- * The value in the currency of the price is divided by running totals, so it sums to zero as well. The lines of the payment share
- * the price, the lines of a refund share its part of the price, and the last line of each gets the remainder.
+ * The `price` of a line is its value in the currency of the price. It is the difference of two rounded running totals, so the values sum to
+ * zero as well. The lines of the payment share the price, and the lines of a refund share its part of the price. Rounding differences end
+ * up in the last line of each.
  */
 export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment): Fragment {
   return db`
@@ -28,8 +29,8 @@ export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment)
 }
 
 /**
- * The items, payouts, refunds and returns of a payment, to which its book entries refer. The paying item comes first. The fee that a
- * merchant gets back after a refund has a reference of its own, and its lines are part of that refund.
+ * The SQL rows of the items, payouts, refunds and returns of a payment, to which its book entries refer. The paying item comes first. The
+ * fee that a merchant gets back after a refund has its own reference, and its lines are part of that refund.
  */
 function documents(db: Reader): Fragment {
   return db`
@@ -51,7 +52,7 @@ function isPaying(db: Reader): Fragment {
   return db`(p.status = 'succeeded' and ${isPayingItem(db)})`;
 }
 
-/** The kinds of accounts, in the order of their lines. Money in transit is `pending`. */
+/** The kind of a book account. Money in transit has the kind `pending`. */
 function kindOf(db: Reader, account: Fragment): Fragment {
   return db`case
     when ${account} in ('payer', 'outside') then 'payer' when ${account} = 'fees' then 'fee'
@@ -62,7 +63,10 @@ function kindOf(db: Reader, account: Fragment): Fragment {
     else 'pending' end`;
 }
 
-/** The sums of entries by document, asset and kind of account. Authorised money that is not final is in no account yet. */
+/**
+ * The SQL sums of book entries by item, payout, refund or return, by asset and by kind of account. Money that a payer has authorised and
+ * that is not final is left out, because it is in no account yet.
+ */
 function positions(db: Reader): Fragment {
   return db`
     select number, kind, recipient, own_rate, asset, side, -sum(units) as amount, max(at) as at,
@@ -79,8 +83,8 @@ function positions(db: Reader): Fragment {
 }
 
 /**
- * Each position as one line, or two. The money at a deposit address may exceed the payment. The excess is late money, both for the
- * payer's line and for the merchant's line.
+ * The SQL rows of each sum as one line, or as two. The money at a deposit address may exceed the payment. Then the payer's line and the
+ * merchant's line are both divided, and the excess gets lines of its own as late money.
  */
 function splitLines(db: Reader): Fragment {
   const isPaid = db`(q.kind = 'paying' and q.asset = p.token_asset)`;
@@ -106,7 +110,10 @@ function splitLines(db: Reader): Fragment {
     ) part`;
 }
 
-/** The rate in minor units of the price for one smallest unit: of the refund, of the payment's own quote, or at par. */
+/**
+ * The SQL rate: minor units of the price for one smallest unit of the asset. It is the rate of the refund, or of the payment's own quote,
+ * or one to one for a pegged token.
+ */
 function rateOf(db: Reader): Fragment {
   const currency = db`case when starts_with(p.amount_unit, 'iso4217/') then substr(p.amount_unit, 9) end`;
   return db`case when l.own_rate is not null then l.own_rate

@@ -7,7 +7,7 @@ import type { PaymentDetails } from './payment-details.ts';
 
 export interface NewPayment {
   readonly id: string;
-  /** The encrypted id. See `domain/seal.ts`. */
+  /** The encrypted form of the id (`domain/seal.ts`). */
   readonly sealedId: string | null;
   readonly merchantId: string;
   readonly referenceId: string;
@@ -17,24 +17,28 @@ export interface NewPayment {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** Set for payments priced in a token. */
+  /** The token in which the payment is priced. Null for prices in a currency. */
   readonly tokenAsset: string | null;
   readonly details: PaymentDetails | null;
-  /** The hash of merchant and Idempotency-Key, and the hash of the request, both as UUIDs. */
+  /**
+   * The hash of the merchant and the Idempotency-Key, as a UUID. `requestHash` is the hash of the request, also as a UUID. Both are null
+   * without a key.
+   */
   readonly claim: string | null;
   readonly requestHash: string | null;
-  /** The creator: `key:<id>`, `person:<id>`, `link:<id>`. */
+  /** The creator of the payment: `key:<id>`, `person:<id>` or `link:<id>`. */
   readonly actor: string;
   readonly linkId?: string | undefined;
   readonly acceptedAssets?: AcceptedAssets | undefined;
 }
 
 /**
- * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of the created
- * payments. A payment is not created if its merchant accepts no payments, or if its Idempotency-Key was used before. Keys are
- * claimed in a fixed order, against deadlocks between two batches.
+ * Inserts many payments in one statement, which is one database transaction and one flush to disk, and returns the ids of the created
+ * payments. A payment is not created if its merchant accepts no payments, or if its Idempotency-Key was used before. Keys are inserted in a
+ * fixed order, to prevent deadlocks between two batches.
  *
- * The id of the event is the payment's id with another prefix: a payment is created only once, and its id is already random.
+ * The id of a payment's first event is the payment's id with another prefix. It is unique, because a payment is created only once, and
+ * random, because the payment's id is random.
  */
 export function insertPayments(payments: readonly NewPayment[], now: Date): SingleStatement<Set<string>> {
   return {
@@ -105,7 +109,7 @@ export interface EarlierPayment {
   readonly paymentId: string;
 }
 
-/** The payments that were created with these claims before. */
+/** The payments that were created before with the same merchant and Idempotency-Key (`claim`). */
 export function findEarlierPayments(db: Reader, claims: readonly string[]): Promise<EarlierPayment[]> {
   return db<EarlierPayment[]>`
     select replace(claim::text, '-', '') as claim, replace(request_hash::text, '-', '') as "requestHash",
@@ -113,7 +117,7 @@ export function findEarlierPayments(db: Reader, claims: readonly string[]): Prom
     from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
 }
 
-/** Deletes at most `limit` keys older than `before`, and returns their number. */
+/** Deletes at most `limit` Idempotency-Keys that were stored before `before`, and returns their number. */
 export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_keys where claim = any(array(
@@ -121,7 +125,7 @@ export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date
   return count;
 }
 
-/** The day (UTC) under which the totals count a payment. */
+/** The day (UTC) to which the totals assign a payment. */
 function dayOf(createdAt: Date): string {
   return createdAt.toISOString().slice(0, 10);
 }

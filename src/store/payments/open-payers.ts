@@ -4,11 +4,11 @@ import type { Reader } from '../plumbing/database.ts';
 export interface OpenPayer {
   readonly key: ItemKey;
   readonly paymentId: string;
-  /** CAIP-10, in canonical spelling. */
+  /** The payer's account (CAIP-10), in canonical spelling. */
   readonly account: string;
 }
 
-/** A page of the payers of open items, in the order of the item keys. */
+/** A page of the payers of payments' items that are due or sent, in the order of item keys. */
 export function listOpenPayers(
   db: Reader,
   { after, limit }: { readonly after: ItemKey | ''; readonly limit: number },

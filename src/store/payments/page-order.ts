@@ -4,20 +4,20 @@ import type { Fragment, PaymentFilter } from './payment-filter.ts';
 export interface PaymentPageQuery extends PaymentFilter {
   readonly sortBy: 'date' | 'amount';
   readonly sortDir: 'asc' | 'desc';
-  /** Only payments after this one in the list. */
+  /** The last payment of the page before this one. Undefined for the first page. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
 
 export interface PageOrder {
-  /** The amount of a payment `p` to sort by. Null for the order by date. */
+  /** The SQL amount of a payment `p` by which the page is sorted. Null if it is sorted by date. */
   readonly amount: Fragment;
   readonly isNext: Fragment;
-  /** The order and limit of rows `p` with `id` and `amount`. */
+  /** The SQL order and limit of rows `p` with `id` and `amount`. */
   readonly page: Fragment;
 }
 
-/** Ids begin with their creation time, so the order by id is the order by date. */
+/** The SQL parts that sort and limit a page. Ids begin with their creation time, so the order by id is the order by date. */
 export function orderOf(
   db: Reader,
   { sortBy, sortDir, afterId, limit }: PaymentPageQuery,
@@ -48,9 +48,9 @@ export function directionOf(db: Reader, { sortDir }: Pick<PaymentPageQuery, 'sor
 }
 
 /**
- * An amount that can be compared with amounts in other units. It is a whole number, so nothing is rounded: no unit has more than 36
- * decimals. The indexes by amount use the same expression. The powers for dollars and the usual tokens are constants, because
- * computing them takes longer than the rest.
+ * An SQL amount that can be compared with amounts in other units: the amount in major units, times 10^36. It is a whole number, because no
+ * unit has more than 36 decimals, so nothing is rounded. The indexes by amount use the same expression. The powers for dollars and the
+ * usual tokens are constants, because computing them would take longer than everything else.
  */
 export function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
   return db`(${value} * case ${decimals} when 2 then 1e34 when 6 then 1e30 when 18 then 1e18

@@ -18,15 +18,15 @@ import {
   unionAll,
 } from './payment-filter.ts';
 
-/** Greater than every id of this millennium. */
+/** An id that is greater than every payment id of this millennium. */
 const LAST_ID = firstIdAt('pay_', 2 ** 47);
 const OPEN = 'requires_action';
 const CLOSED = PAYMENT_STATUSES.filter((status) => status !== OPEN);
 
 /**
- * Ids of a page over all merchants of a partner, with the merchants' `name` and `icon_url`. The cost for closed payments does not
- * depend on the number of merchants: an index by partner has a section for each status and token, in the order of the page, and the
- * first rows of these sections are merged.
+ * The SQL query for the ids of a page over all merchants of a partner, with the merchants' `name` and `icon_url`. The index by partner has
+ * a section for each status and token, in the order of the page. The first rows of these sections are merged. So the cost for closed
+ * payments does not depend on the number of merchants.
  */
 export function partnerPageIds(db: Reader, query: PaymentPageQuery): Fragment {
   const isUnfiltered = query.statuses === undefined && !hasTokens(query);
@@ -40,7 +40,7 @@ export function partnerPageIds(db: Reader, query: PaymentPageQuery): Fragment {
     join payments p on p.id = i.id join merchants m on m.id = p.merchant_id`;
 }
 
-/** If every payment of the partner matches, the page is its first rows. */
+/** The SQL query for a page without filters: every payment of the partner matches, so the page is the first rows of an index. */
 function firstIds(db: Reader, query: PaymentPageQuery): Fragment {
   const { isNext, page } = orderOf(db, query);
   return db`
@@ -59,8 +59,8 @@ function closedOf({ statuses = CLOSED }: PaymentFilter): readonly string[] {
 const idOfPart = (db: Reader) => db`p.id collate "C"`;
 
 /**
- * The first rows of each section of the index: one section for each of these statuses and each wanted token in use. A single index
- * lookup leads from a token to the next.
+ * The SQL rows that come first in each section of the index by partner: one section for each of these statuses and each wanted token in
+ * use. The tokens in use are found by one index lookup each.
  */
 function mergedParts(
   db: Reader,
@@ -89,13 +89,13 @@ function mergedParts(
   )`;
 }
 
-/** Open payments that are not overdue, or all open payments if no status is given. */
+/** The SQL rows of open payments that are not overdue. Without a filter on statuses, the rows of all open payments. */
 function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
   const { statuses, now, sortBy } = query;
   if (statuses !== undefined && !statuses.includes(OPEN)) return [];
   const isOpen = db`p.status = 'requires_action' and ${statuses === undefined ? db`true` : db`p.expires_at > ${now}`}`;
   const ofMerchant = (isWanted: Fragment) => ofEachMerchant(db, query, order, db`${isOpen} and ${isWanted}`);
-  // Only payments that were offered to a payer have a token, so they are few.
+  // With a token filter the rows are few, because only payments that were offered to a payer have a token.
   if (hasTokens(query)) return [ofMerchant(db`p.token_asset is not null`)];
   if (sortBy === 'date') return [ofMerchant(db`true`)];
   const isLong = db`p.status = 'requires_action' and ${lifeOf(db)} > interval '48 hours'`;
@@ -105,7 +105,10 @@ function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragme
   ];
 }
 
-/** The first rows of each merchant, read by the indexes of merchants. Open payments have no index by partner. */
+/**
+ * The SQL rows that come first for each merchant, read by the indexes of merchants. There is no index by partner that contains all open
+ * payments.
+ */
 function ofEachMerchant(
   db: Reader,
   query: PaymentPageQuery,
@@ -121,7 +124,8 @@ function ofEachMerchant(
     ) p where ${isAmong(db, query)}`;
   const { page } = orderOf(db, query);
   if (query.sortBy === 'amount') return db`(${rows(page)})`;
-  // If enough merchants have a row to fill the page with their first rows, no row after the last of these rows is on the page.
+  // `bound` is the last id that the page can contain. If each of `limit` merchants has a row, these first rows alone fill a page, and later
+  // rows are not on it.
   const firsts = rows(orderOf(db, { ...query, limit: 1 }).page);
   const bound = db`(select p.id from (${firsts}) p order by p.id ${directionOf(db, query)} offset ${query.limit - 1} limit 1)`;
   const isBefore =
@@ -130,8 +134,8 @@ function ofEachMerchant(
 }
 
 /**
- * Overdue payments that no job has moved yet, which are few. If no status is given, only those that no other branch finds: when
- * sorted by amount, payments with a short life and an old id.
+ * The SQL rows of overdue payments that no job has ended yet, which are few. Without a filter on statuses, only those that no other branch
+ * of the query finds: payments with a short life and an old id, if the page is sorted by amount.
  */
 function overdue(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment[] {
   const { statuses, now } = query;

@@ -9,23 +9,26 @@ export interface PayerKey {
   readonly address: string;
 }
 
-/** The place where the last page ended: in the items that the payer signed, or in the payments that got its transfers. */
+/**
+ * The position where the last page ended: among the items that the payer signed, or among the payments whose deposit addresses got the
+ * payer's transfers.
+ */
 export type ErasedTo = { readonly acceptedAt: Date; readonly key: ItemKey } | { readonly sentTo: string };
 
 export interface ErasedPage {
   readonly paymentIds: readonly string[];
-  /** The number of items and payments whose names were erased. */
+  /** The number of items and payments whose wallet name or icon was erased. */
   readonly erased: number;
-  /** Undefined after the last page. */
+  /** The position where the next page begins. Undefined after the last page. */
   readonly next: ErasedTo | undefined;
 }
 
-/** The name of a wallet that reported none. */
+/** The text that is stored for a wallet that reported no name. */
 const NO_NAME = 'Wallet';
 
 /**
- * Erases the name and icon of the wallet from the payer's items and their payments: first from those that the payer signed, then
- * from those whose deposit addresses received money from the payer.
+ * Erases the name and the icon of a payer's wallet from items and payments, one page at a time. First come those that the payer signed,
+ * then those whose deposit addresses received money from the payer.
  */
 export async function eraseWalletNames(
   tx: Tx,
@@ -79,8 +82,9 @@ async function eraseSent(
 }
 
 /**
- * Erases names, and notifies all nodes, because they cache final payments. A page has few enough ids for one notification. Sweeps
- * have a name if an older version has ordered them. Returns the number of items and payments.
+ * Erases the wallet's name and icon from these items and payments. All nodes are notified, because they cache final payments. A page has
+ * few enough ids for one notification. Sweeps have a name if an older version ordered them. Returns the number of changed items and
+ * payments.
  */
 async function eraseNames(
   tx: Tx,

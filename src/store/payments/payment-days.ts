@@ -4,20 +4,20 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 import type { StepRange } from './payment-steps.ts';
 
-/** Payments of a day (UTC), by stored status, token and unit of price. */
+/** The number and value of payments created on one day (UTC), by stored status, token and unit of price. */
 export interface DayCount {
   readonly day: string;
   readonly status: PaymentStatus;
-  /** CAIP-19. Empty for payments without a token. */
+  /** The token as a CAIP-19 id. Empty for payments without a token. */
   readonly tokenAsset: string;
   readonly unit: string;
   readonly decimals: number;
   readonly payments: number;
-  /** The sum of the prices, less the refunded parts. */
+  /** The sum of the prices less the refunded parts, in minor units. */
   readonly value: bigint;
 }
 
-/** The daily totals, plus changes that are not yet added to them, from one snapshot. */
+/** The daily totals, with the changes that are not yet in the totals, from one snapshot. */
 export async function countDays(db: Reader, range: StepRange): Promise<DayCount[]> {
   const { partnerId, mode, merchantIds, fromDay, untilDay } = range;
   const isOwn = db`partner_id = ${partnerId} and mode = ${mode}
@@ -39,7 +39,7 @@ export async function countDays(db: Reader, range: StepRange): Promise<DayCount[
   return rows.map(({ payments, value, ...row }) => ({ ...row, payments: Number(payments), value: BigInt(value) }));
 }
 
-/** Counts of matters that wait for a person. */
+/** The numbers of a partner's refunds, payments and amounts that wait for a person. */
 export interface Attention {
   readonly waitingRefunds: number;
   readonly failedRefunds: number;
@@ -48,7 +48,7 @@ export interface Attention {
   readonly slowPayments: number;
 }
 
-/** The highest count. Nobody needs an exact larger number. */
+/** The highest number that is counted. Nobody needs an exact larger one. */
 const MOST_COUNTED = 1_000;
 
 export async function countAttention(
@@ -62,7 +62,7 @@ export async function countAttention(
     select count(*)::int from (
       select from refunds r join merchants m on m.id = r.merchant_id where ${isWanted} and ${isAmong} limit ${MOST_COUNTED}
     ) found)`;
-  // The first condition makes the partial index usable.
+  // The first condition repeats that of a partial index, so that PostgreSQL can use the index.
   const isWaiting = db`r.state in ('requested', 'awaiting_funds') and r.state = 'awaiting_funds'`;
   const [row] = await db<Attention[]>`
     select ${refunds(isWaiting)} as "waitingRefunds", ${refunds(db`r.state = 'failed' and r.problem is distinct from ${VETOED}`)} as "failedRefunds",

@@ -1,7 +1,7 @@
 import { payoutIdOf, refundIdsOf } from '../../domain/ids.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** The merchant's description of the order behind a payment. Empty parts are left out. */
+/** The merchant's description of the order for which a payment is made. Empty parts are left out. */
 export interface PaymentDetails {
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -14,12 +14,12 @@ export interface StoredLineItem {
   readonly amount?: { readonly unit: string; readonly value: string; readonly decimals: number };
 }
 
-/** Details are read separately from the payment, because they can be large and few readers show them. */
+/** The details of a payment. They are read separately from it, because they can be large and few readers show them. */
 export async function findPaymentDetails(db: Reader, paymentId: string): Promise<PaymentDetails> {
   return (await findDetailsOf(db, [paymentId])).get(paymentId) ?? {};
 }
 
-/** Details by payment id, for payments that have any. */
+/** The details of payments that have any, by payment id. */
 export async function findDetailsOf(db: Reader, ids: readonly string[]): Promise<Map<string, PaymentDetails>> {
   const rows = await db<{ id: string; details: PaymentDetails }[]>`
     select id, details from payments where id = any(${ids as string[]}::text[]) and details is not null`;
@@ -28,11 +28,11 @@ export async function findDetailsOf(db: Reader, ids: readonly string[]): Promise
 
 export interface ShownDetails {
   readonly details: PaymentDetails;
-  /** True if a contract of the first releases may have shown the id on the chain, so that strangers know it. */
+  /** True if a contract of the first releases may have shown the id on chain. Then strangers may know it. */
   readonly isPublicId: boolean;
 }
 
-/** The order for a reader whose only right is the knowledge of the payment's id. Empty if the chain shows the id. */
+/** The details of a payment for a reader whose only right is that it knows the payment's id. Empty if the chain may show the id. */
 export async function findShownDetails(db: Reader, paymentId: string): Promise<ShownDetails> {
   const subjects = [paymentId, payoutIdOf(paymentId), ...refundIdsOf(paymentId)];
   const [row] = await db<{ details: PaymentDetails | null; isPublicId: boolean }[]>`

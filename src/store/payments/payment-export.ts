@@ -4,13 +4,13 @@ import { linesOfMovements } from './book-lines.ts';
 import { type Fragment, type PaymentFilter, seenStatus } from './payment-filter.ts';
 import { pageIds } from './payment-lists.ts';
 
-/** The data of a token or coin that an export needs. */
+/** The facts about a token or coin that an export needs. */
 export interface ExportedAsset {
-  /** CAIP-19. */
+  /** The asset as a CAIP-19 id. */
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** The currency that the token is pegged to, one to one. */
+  /** The currency to which the token is pegged, one to one. Undefined if it is pegged to none. */
   readonly peg?: string | undefined;
 }
 
@@ -23,24 +23,27 @@ export interface ExportQuery extends PaymentFilter {
 }
 
 export interface ExportPage {
-  /** The number of payments that were read. */
+  /** The number of payments that the page read. */
   readonly payments: number;
   readonly lastId: string | null;
-  /** Lines with their line ends, in parts of moderate size. */
+  /** The lines of the file, with their line ends, in parts of `LINES_OF_PART` lines. */
   readonly texts: readonly string[];
 }
 
-/** A column of the export, with its SQL text. */
+/** A column of the export, with the SQL expression of its text. */
 interface Column {
   readonly name: string;
   readonly text: Fragment;
-  /** True if a stranger chose the text, so it must be escaped. */
+  /** True if a stranger can choose the text, so that it must be escaped. */
   readonly isFree: boolean;
   /** True if the text is never null. */
   readonly isFilled: boolean;
 }
 
-/** About as many lines as the driver reads at once. A text of a megabyte would be copied while it arrives, and fill the heap. */
+/**
+ * The number of lines in a part of the answer, about as many as the driver reads at once. A text of a megabyte would be copied while it
+ * arrives, and would fill the heap.
+ */
 const LINES_OF_PART = 64;
 
 const FREE: readonly string[] = ['referenceId', 'merchantName', 'wallet'];
@@ -57,9 +60,9 @@ const FILLED: readonly string[] = [
 ];
 
 /**
- * The next payments by id, as the text of the file. PostgreSQL writes the lines, because reading rows into this process and
- * formatting them here would take longer than everything else. Lines are formatted before they are sorted. Otherwise the sort would
- * carry the names of all assets with each row.
+ * The next payments by id, as the lines of the file. PostgreSQL formats the lines, because reading the rows into this process and
+ * formatting them here would take longer than everything else. Lines are formatted before they are sorted. Otherwise the sort would carry
+ * the names of all assets with each row.
  */
 export async function readExportPage(db: Reader, query: ExportQuery): Promise<ExportPage> {
   const columns = columnsOf(db, query);
@@ -84,7 +87,7 @@ export async function readExportPage(db: Reader, query: ExportQuery): Promise<Ex
 interface ExportRow {
   readonly payments: number;
   readonly lastId: string | null;
-  /** Null if no payment of the page has a line. */
+  /** The lines of one part. Null if no payment of the page has a line. */
   readonly text: string | null;
 }
 
@@ -93,7 +96,7 @@ export function exportHead({ content, format }: Pick<ExportQuery, 'content' | 'f
   return `${EXPORT_COLUMNS[content].join(',')}\r\n`;
 }
 
-/** The columns of each export in their order, with the texts that PostgreSQL writes. */
+/** The columns of each export in their order, with the SQL expressions of their texts. */
 const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, ColumnText>>>> = {
   payments: {
     paymentId: (db) => db`p.id`,
@@ -111,11 +114,11 @@ const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, C
     wallet: (db) => db`p.buyer_name`,
     transactionHash: (db) => db`p.transaction_hash`,
     createdAt: (db) => timeText(db, db`p.created_at`),
-    // A payment that the clock has ended changed at its expiry.
+    // The status of an overdue payment changed at its expiry, even if no job has stored that yet.
     statusChangedAt: (db, { now }) =>
       timeText(db, db`case when ${seenStatus(db, now)} = p.status then p.updated_at else p.expires_at end`),
     expiresAt: (db) => timeText(db, db`p.expires_at`),
-    // Ids contain neither spaces nor commas, so a cell needs no quotes.
+    // An asset id contains neither spaces nor commas, so the cell needs no quotes.
     acceptedAssets: (db) => db`array_to_string(p.accepted_assets, ' ')`,
     lateMoney: (db) => lateMoneyText(db),
   },
@@ -148,7 +151,7 @@ function columnsOf(db: Reader, query: ExportQuery): readonly Column[] {
   return Object.entries(COLUMNS[query.content]).map(([name, text]) => columnOf(name, text(db, query)));
 }
 
-/** One row with all assets by id. A join would compare each payment with each asset. */
+/** The SQL row that has the facts about all assets by their id. A join would compare each payment with each asset. */
 function knownAssets(db: Reader, known: readonly ExportedAsset[]): Fragment {
   const byId = (value: (asset: ExportedAsset) => string | undefined) =>
     db.json(Object.fromEntries(known.map((asset) => [asset.id, value(asset)])));
@@ -160,17 +163,17 @@ function symbolOf(db: Reader, asset: Fragment): Fragment {
   return db`(known.symbols ->> ${asset})`;
 }
 
-/** Smallest units as whole tokens. The product of exact numbers is exact. */
+/** An amount of smallest units in whole tokens. The factor is an exact decimal, so the product is exact. */
 function wholeTokens(db: Reader, units: Fragment, asset: Fragment): Fragment {
   return db`(${units} * (known.steps ->> ${asset})::numeric)::text`;
 }
 
-/** The asset of a price that is in a token. */
+/** The asset in which a payment is priced, if it is priced in a token. */
 function pricedAsset(db: Reader): Fragment {
   return db`substr(p.amount_unit, 8)`;
 }
 
-/** The currency of the price, or the currency that the token of the price is pegged to. */
+/** The currency of the price, or the currency to which the token of the price is pegged. */
 function fiatCurrency(db: Reader): Fragment {
   return db`coalesce(${fiatCode(db)}, known.pegs ->> ${pricedAsset(db)})`;
 }
@@ -190,7 +193,10 @@ function paymentRows(db: Reader): Fragment {
     join page on page.id = p.id cross join known`;
 }
 
-/** The late money of a payment, added by reason and asset, as `underpaid 12.000000 USDC; late 5.000000 USDC`. Null if there is none. */
+/**
+ * The SQL text of a payment's late money, summed by reason and asset, as in `underpaid 12.000000 USDC; late 5.000000 USDC`. Null if there
+ * is none.
+ */
 function lateMoneyText(db: Reader): Fragment {
   return db`(
     select string_agg(concat(reason, ' ', units * coalesce((known.steps ->> asset)::numeric, 1), ' ',
@@ -206,7 +212,7 @@ function fiatCode(db: Reader): Fragment {
   return db`case when starts_with(p.amount_unit, 'iso4217/') then substr(p.amount_unit, 9) end`;
 }
 
-/** Minor units of the price as major units. The product of exact numbers is exact. */
+/** A price of minor units in major units. The factor is an exact decimal, so the product is exact. */
 function price(db: Reader, value: Fragment): Fragment {
   return db`(${value} * case p.amount_decimals when 2 then 1e-2 when 0 then 1 when 6 then 1e-6
     else ('1e-' || p.amount_decimals)::numeric end)::text`;
@@ -216,12 +222,12 @@ function networkOf(db: Reader, asset: Fragment): Fragment {
   return db`split_part(${asset}, '/', 1)`;
 }
 
-/** The time in ISO 8601. A format pattern would take four times as long. */
+/** A time in ISO 8601. A format pattern would take four times as long. */
 function timeText(db: Reader, time: Fragment): Fragment {
   return db`replace((${time} at time zone 'UTC')::text, ' ', 'T') || 'Z'`;
 }
 
-/** A line by RFC 4180. A single `concat` joins all parts and skips nulls. */
+/** The SQL expression of a line by RFC 4180. A single `concat` joins all parts, and leaves null fields empty. */
 function csvLine(db: Reader, columns: readonly Column[]): Fragment {
   const fields = columns.map(({ text, isFree }) => (isFree ? csvText(db, text) : text));
   const [first = db``, ...others] = fields;
@@ -229,8 +235,8 @@ function csvLine(db: Reader, columns: readonly Column[]): Fragment {
 }
 
 /**
- * A stranger's text in quotes. Spreadsheets read a text that begins with certain characters as a formula, so an apostrophe is put
- * before it. A text that begins with a letter or a digit cannot be a formula. This check is the fastest, so it comes first.
+ * A text that a stranger chose, in quotes. Spreadsheets read a text that begins with certain characters as a formula, so an apostrophe is
+ * put before it. A text that begins with a letter or a digit cannot be a formula. This check comes first, because it is the fastest.
  */
 function csvText(db: Reader, text: Fragment): Fragment {
   const first = db`ascii(${text})`;
@@ -239,7 +245,10 @@ function csvText(db: Reader, text: Fragment): Fragment {
     || replace(${text}, '"', '""') || '"'`;
 }
 
-/** A stranger's text is escaped. All other texts contain nothing to escape. Parts are joined in few large pieces, for speed. */
+/**
+ * The SQL expression of a line of JSON. Texts that strangers chose are escaped. All other texts contain nothing to escape. Neighbouring
+ * constants are joined into one, for speed.
+ */
 function jsonLine(db: Reader, columns: readonly Column[]): Fragment {
   let line = db`'{'`;
   let between = '';

@@ -4,37 +4,40 @@ import type { Owner } from '../parties/merchants.ts';
 import { caipKeySql } from '../plumbing/address-key.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** Undefined fields do not narrow the filter. */
+/** The filter of a list of payments. A field that is undefined does not narrow it. */
 export interface PaymentFilter extends Owner {
-  /** Only payments of these merchants, if they belong to the owner. Null for all merchants of the owner. */
+  /** Selects the payments of these merchants, as far as they belong to the owner. Null selects all merchants of the owner. */
   readonly merchantIds: readonly string[] | null;
-  /** Created at this time or later. */
+  /** Selects payments that were created at this time or later. */
   readonly fromMs: number | undefined;
-  /** Created before this time. */
+  /** Selects payments that were created before this time. */
   readonly untilMs: number | undefined;
-  /** Paid or payable with one of these assets, on one of these networks. */
+  /** Selects payments whose token is one of these assets. `networks` selects those whose token is on one of these networks. */
   readonly assets: readonly string[] | undefined;
   readonly networks: readonly string[] | undefined;
-  /** Visible statuses. An overdue payment counts as expired before a job has moved it. */
+  /**
+   * Selects payments with one of these visible statuses. An overdue payment that no job has ended yet is visible as `expired` or
+   * `processing`.
+   */
   readonly statuses: readonly PaymentStatus[] | undefined;
-  /** A part of the reference id, without regard to case. */
+  /** Selects payments whose reference id contains this text, in upper or lower case. */
   readonly referencePart: string | undefined;
-  /** One payment, the payments of a transaction, or the payments of a payer. */
+  /** Selects one payment by its id, the payments of one transaction, or the payments of one payer. */
   readonly named?: PaymentName | undefined;
   readonly now: Date;
 }
 
-/** A name that few payments match, whatever the number of merchants. */
+/** A search term that few payments match, even if the partner has many merchants. */
 export type PaymentName =
   | { readonly by: 'id'; readonly id: string }
-  /** Payments that the transaction has paid, and payments whose payout or refund it has executed. */
+  /** Payments that the transaction on chain has paid, and payments whose payout or refund it has executed. */
   | { readonly by: 'transaction'; readonly hash: string; readonly paymentIds: readonly string[] }
-  /** The address in any of its spellings, on one network or on any. */
+  /** Payments of the address in any of its spellings. Without `chainId`, on any network. */
   | { readonly by: 'payer'; readonly address: string; readonly chainId: string | undefined };
 
 export type Fragment = ReturnType<Reader>;
 
-/** All matching payments, as a table `p`. */
+/** The SQL table `p` of all matching payments. */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
   if (filter.named !== undefined) return db`(${namedMatches(db, filter, filter.named)}) p`;
   if (filter.merchantIds === null && filter.referencePart === undefined) {
@@ -53,8 +56,8 @@ export function isOfPartner(db: Reader, { partnerId, mode }: PaymentFilter): Fra
 }
 
 /**
- * The matching payments of that name, in the order of the name's index. The conditions on owner and merchant use no column of `p`,
- * so that only this index fits. Otherwise the planner would combine it with an index by merchant.
+ * The SQL rows of the payments that match both the name and the filter, in the order of the name's index. The conditions on owner and
+ * merchant use no column of `p`, so that only this index fits them. Otherwise the planner would combine it with an index by merchant.
  */
 export function namedMatches(db: Reader, filter: PaymentFilter, name: PaymentName): Fragment {
   const { statuses, now } = filter;
@@ -72,7 +75,8 @@ function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentNa
       ? db`p.transaction_hash = ${hash}`
       : db`p.id = any(array(select id from payments where transaction_hash = ${hash}) || ${paymentIds as string[]}::text[])`;
   }
-  // The index has every address in lower case. The comparison of the whole text follows the rules of the address's family.
+  // The index contains every address in lower case. The address's family decides whether case matters, so the whole text is compared
+  // afterwards.
   const folded = db`lower(split_part(p.buyer_account, ':', 3))`;
   const named = db`split_part(p.buyer_account, ':', 1) || ':' || split_part(p.buyer_account, ':', 2) || ':' || ${name.address}`;
   const chain = db`split_part(p.buyer_account, ':', 1) || ':' || split_part(p.buyer_account, ':', 2)`;
@@ -84,8 +88,8 @@ function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentNa
 }
 
 /**
- * The matching payments of the merchant `m`. A search uses `payments_by_folded_reference` and the sources of open payments. Every
- * other filter uses `payments_by_status`. The `offset` prevents the planner from scanning the payments of all merchants.
+ * The SQL rows of the matching payments of the merchant `m`. A search uses the index `payments_by_folded_reference` and the sources of open
+ * payments. Every other filter uses `payments_by_status`. `offset 0` prevents the planner from scanning the payments of all merchants.
  */
 export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   if (filter.referencePart === undefined) {
@@ -110,7 +114,10 @@ export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   ]);
 }
 
-/** The index finds payments that contain the parts of the text in any order, so the text itself is checked, too. */
+/**
+ * The SQL condition that the reference id contains a text. The index finds ids that contain the parts of the text in any order, so the text
+ * itself is checked, too.
+ */
 function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
   return db`reference_parts(p.merchant_id, lower(p.reference_id))
       @> reference_cover(${merchantOf(db, filter)}, lower(${text}))
@@ -122,9 +129,9 @@ function hasText(db: Reader, text: string): Fragment {
 }
 
 /**
- * The condition that a payment belongs to the merchant `m`. A single merchant is given by its id, because then the planner knows
- * the number of its payments. Otherwise the planner expects the average of all merchants, and chooses an index without the order of
- * the page.
+ * The SQL condition that a payment belongs to the merchant `m`. If the filter names a single merchant, the condition contains its id,
+ * because then the planner knows how many payments it has. Otherwise the planner expects the average of all merchants, and chooses an index
+ * without the order of the page.
  */
 export function isOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   return db`p.merchant_id = ${merchantOf(db, filter)}`;
@@ -135,7 +142,9 @@ function merchantOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
   return id === undefined || others.length > 0 ? db`m.id` : db`${id}::text`;
 }
 
-/** The stored statuses that may be visible as a wanted one: an overdue open payment shows as expired or processing. */
+/**
+ * The stored statuses of payments whose visible status can be a wanted one. An overdue open payment is visible as expired or processing.
+ */
 export function storedStatuses(filter: PaymentFilter): string[] {
   const { statuses = PAYMENT_STATUSES } = filter;
   const isWanted = (status: PaymentStatus) =>
@@ -147,7 +156,10 @@ export function isOpenWanted({ statuses = PAYMENT_STATUSES }: PaymentFilter): bo
   return statuses.some((status) => SEEN_WHILE_OPEN.has(status));
 }
 
-/** True if, of the open payments, only overdue ones can match. These are few. A merchant may have any number of others. */
+/**
+ * True if the only open payments that can match are overdue ones. These are few, while a merchant may have any number of other open
+ * payments.
+ */
 export function isOverdueAlone({ statuses }: PaymentFilter): boolean {
   return statuses !== undefined && !statuses.includes('requires_action');
 }
@@ -158,7 +170,7 @@ export function hasTokens({ assets, networks }: PaymentFilter): boolean {
 
 const SEEN_WHILE_OPEN: ReadonlySet<PaymentStatus> = new Set(['requires_action', 'processing', 'expired']);
 
-/** The predicate of the indexes without open payments. */
+/** The SQL condition of the partial indexes that contain no open payments. */
 export const isClosed = (db: Reader) => db`p.status <> 'requires_action'`;
 
 export function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
@@ -166,7 +178,10 @@ export function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFil
     and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** Uses only columns of `payments_by_status`, so that an index-only scan is possible. */
+/**
+ * The SQL condition that a payment matches the filter. It uses only columns of `payments_by_status`, so that an index-only scan is
+ * possible.
+ */
 export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { statuses, referencePart, now } = filter;
   const isSeen = db`(p.status <> 'requires_action' or ${seenStatus(db, now)} = any(${statuses as string[]}::text[]))`;
@@ -175,20 +190,20 @@ export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
     and ${referencePart === undefined ? db`true` : hasText(db, referencePart)}`;
 }
 
-/** The filters for a payment that is not open, without the search text. */
+/** The SQL condition that a payment that is not open matches the filter, without its search text. */
 export function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { statuses } = filter;
   return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
     and ${statuses === undefined ? db`true` : db`p.status = any(${statuses as string[]}::text[])`}`;
 }
 
-/** The condition that a payment was created in the time range. Ids begin with their creation time. */
+/** The SQL condition that a payment was created in the time range. It compares ids, because an id begins with its creation time. */
 export function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter, id = db`p.id`): Fragment {
   return db`${fromMs === undefined ? db`true` : db`${id} >= ${firstIdAt('pay_', fromMs)}`}
     and ${untilMs === undefined ? db`true` : db`${id} < ${firstIdAt('pay_', untilMs)}`}`;
 }
 
-/** True if the payments are found by a text or a name, and so are few. */
+/** True if the filter has a text or a name to search for. Then few payments match. */
 export function isSearch({ referencePart, named }: PaymentFilter): boolean {
   return referencePart !== undefined || named !== undefined;
 }
@@ -199,21 +214,24 @@ export function isTokenMatch(db: Reader, { assets, networks }: PaymentFilter, as
     and ${networks === undefined ? db`true` : db`${chain} = any(${networks as string[]}::text[])`}`;
 }
 
-/** `visibleStatus` of `domain/payment.ts`, in SQL. */
+/** The SQL form of `visibleStatus` (`domain/payment.ts`). */
 export function seenStatus(db: Reader, now: Date): Fragment {
   return db`case when p.status <> 'requires_action' or p.expires_at > ${now} then p.status
     when p.native_deadline is null then 'expired' else 'processing' end`;
 }
 
-/** Most payments are open for less. Longer-lived ones have separate indexes, so that creating the others stays cheap. */
+/**
+ * The limit between a short and a long life. Most payments are open for less. Payments with a long life have separate indexes, so that
+ * creating the others stays cheap.
+ */
 const LONG_MS = 48 * 3_600_000;
-/** More than the possible difference between the time in an id and the creation time of its payment. */
+/** A margin that is larger than any difference between the time in an id and the creation time of its payment. */
 const MARGIN_MS = 3_600_000;
 
 /**
- * The open payments of the merchant `m`, each in exactly one of three sources `p`. The sources are: old payments with a life of
- * weeks, read in the order of an index, because a merchant may have any number of them; recent payments, at most two days old;
- * and old payments with a short life, which are overdue, and which a job is about to end.
+ * The open payments of the merchant `m`, each in exactly one of three SQL sources `p`. `recent`: payments at most two days old.
+ * `longLived`: older payments with a long life. A merchant may have any number of them, so they are read in the order of an index.
+ * `unswept`: older payments with a short life. They are overdue, and a job is about to end them.
  */
 export function openSources(db: Reader, filter: PaymentFilter) {
   const isOpen = db`${isOfMerchant(db, filter)} and p.status = 'requires_action'`;
@@ -227,7 +245,7 @@ export function openSources(db: Reader, filter: PaymentFilter) {
   };
 }
 
-/** An open payment with an id before this one either has a long life or is overdue. */
+/** The id that separates recent open payments from older ones. An open payment with a lower id either has a long life or is overdue. */
 export function firstRecentId({ now }: Pick<PaymentFilter, 'now'>): string {
   return firstIdAt('pay_', now.getTime() - LONG_MS - MARGIN_MS);
 }
@@ -235,8 +253,8 @@ export function firstRecentId({ now }: Pick<PaymentFilter, 'now'>): string {
 export const lifeOf = (db: Reader) => db`p.expires_at - p.created_at`;
 
 /**
- * The overdue payments of all merchants, which the expiry job and the watcher have yet to check. With a filter on a merchant, the
- * planner might scan all payments of that merchant instead of these few.
+ * The SQL rows of the overdue payments of all merchants, which the expiry job and the watcher have not processed yet. The rows are not
+ * filtered by merchant here, because the planner might then scan all payments of that merchant instead of these few.
  */
 export function overduePayments(db: Reader, columns: Fragment, now: Date): Fragment {
   return db`

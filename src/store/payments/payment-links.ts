@@ -10,16 +10,16 @@ export interface PaymentLink extends LinkState {
   readonly mode: Mode;
   readonly merchantId: string;
   readonly description: string;
-  /** The reference id of the payments that the link creates. */
+  /** The reference id that the link gives to the payments it creates. */
   readonly referenceId: string;
   readonly amountUnit: string;
   readonly amountDecimals: number;
-  /** Minor units. Null if the payer chooses the amount. */
+  /** The price in minor units. Null if the payer chooses the amount. */
   readonly amountValue: string | null;
   readonly minimumValue: string | null;
   readonly maximumValue: string | null;
   readonly pictureHash: string | null;
-  /** The link's own list. The lists of merchant and partner hold as well. */
+  /** The assets that the link accepts. An asset must also be in the lists of the merchant and the partner. */
   readonly acceptedAssets: AcceptedAssets;
   readonly createdAt: Date;
 }
@@ -35,7 +35,7 @@ export async function insertLink(tx: Tx, link: PaymentLink, picture: Picture | n
       ${picture?.bytes ?? null}, ${link.acceptedAssets as string[] | null}, ${link.createdAt}, ${link.createdAt})`;
 }
 
-/** Links of any merchant. The caller checks the owner. */
+/** The link with this id, of any merchant. The caller checks the owner. */
 export async function findLink(db: Reader, id: string): Promise<PaymentLink | undefined> {
   const [row] = await findLinks(db, [id]);
   return row;
@@ -54,12 +54,12 @@ export async function lockLink(tx: Tx, id: string): Promise<PaymentLink | undefi
 
 export interface LinkQuery {
   readonly merchantId: string;
-  /** Only links before this id. */
+  /** The last link of the page before this one. Undefined for the first page. */
   readonly beforeId: string | undefined;
   readonly limit: number;
 }
 
-/** The newest first. */
+/** The links of a merchant, the newest first. */
 export function listLinks(db: Reader, { merchantId, beforeId, limit }: LinkQuery): Promise<PaymentLink[]> {
   return db<PaymentLink[]>`
     select ${linkColumns(db)} from payment_links l
@@ -73,7 +73,7 @@ export async function countActiveLinks(db: Reader, merchantId: string): Promise<
   return one(rows).count;
 }
 
-/** Writes all changeable fields of a locked link. The picture stays if `picture` is undefined. */
+/** Stores all changeable fields of a link that the caller has locked. Its picture stays if `picture` is undefined. */
 export async function updateLink(
   tx: Tx,
   { link, picture, at }: { link: PaymentLink; picture: Picture | null | undefined; at: Date },
@@ -98,7 +98,7 @@ export async function findLinkPicture(db: Reader, hash: string): Promise<Picture
   return row;
 }
 
-/** The stock of a link, and the number of taken pieces. */
+/** The stock of a link, and the number of its pieces that payments have taken. */
 export interface LinkStock extends KnownStock {
   readonly id: string;
 }
@@ -108,14 +108,18 @@ export async function findLinkStock(db: Reader, id: string): Promise<LinkStock |
   return row;
 }
 
-/** Locks the links in a fixed order, then counts. Transactions that take pieces of the same link run one after the other. */
+/**
+ * Locks links in a fixed order, and then counts their taken pieces. So database transactions that take pieces of the same link run one
+ * after the other.
+ */
 export async function lockLinkStocks(tx: Tx, ids: readonly string[]): Promise<LinkStock[]> {
   await tx`select from payment_links where id = any(${ids as string[]}::text[]) order by id for no key update`;
-  // A second statement, because its snapshot includes pieces that others took while this transaction waited for the lock.
+  // The pieces are counted by a second statement. Its snapshot includes the pieces that were taken while this transaction waited for the
+  // lock.
   return tx<LinkStock[]>`select ${stockOf(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
 }
 
-/** Stores the pieces that payments take. A piece that is already taken stays taken. */
+/** Stores that these payments take pieces of links. A payment that already has a piece keeps it. */
 export async function takePieces(
   tx: Tx,
   pieces: readonly { readonly paymentId: string; readonly linkId: string }[],
@@ -130,7 +134,7 @@ export async function returnPieces(tx: Tx, paymentIds: readonly string[]): Promi
   await tx`delete from payment_link_pieces where payment_id = any(${paymentIds as string[]}::text[])`;
 }
 
-/** The columns of `payment_links l`. */
+/** The columns of a `PaymentLink`, for the alias `l`. */
 function linkColumns(db: Reader) {
   return db`${stockColumns(db)}, l.partner_id as "partnerId", l.mode, l.merchant_id as "merchantId", l.description,
     l.reference_id as "referenceId", l.amount_unit as "amountUnit", l.amount_decimals as "amountDecimals",
@@ -143,7 +147,7 @@ function stockOf(db: Reader) {
   return db`${stockColumns(db)}, exists (select from freezes where scope = 'restored') as "isUncertain"`;
 }
 
-/** A link without a stock may have any number of payments, so they are not counted. */
+/** The columns of the stock, for the alias `l`. A link without a stock may have any number of payments, so its pieces are not counted. */
 function stockColumns(db: Reader) {
   return db`l.id, l.stock, case when l.stock is not null then
     (select count(*)::int from payment_link_pieces p where p.link_id = l.id) end as taken`;

@@ -35,7 +35,7 @@ export interface ListedRefund {
   readonly asset: string;
   readonly recipient: string;
   readonly amount: string;
-  /** In the unit of the price. */
+  /** The refunded part of the price, in minor units. */
   readonly price: string;
   readonly reason: string | null;
   readonly transactionHash: string | null;
@@ -54,23 +54,23 @@ export interface ListedLateMoney {
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
-  /** The asked amount and fee of the item that paid, and the terms of the fee. Null while unknown. */
+  /** The asked amount and the fee of the item that paid. Null until an item has paid. */
   readonly asked: SweepTerms | null;
   readonly feeTerms: ItemFeeTerms | null;
-  /** The transfer to the merchant. All fields are null until it has happened. */
+  /** The asset of the transfer to the merchant. This and the three fields after it are null until the transfer has happened. */
   readonly settledAsset: string | null;
   readonly settledAmount: string | null;
   readonly settledHash: string | null;
   readonly settledAt: Date | null;
-  /** Ordered by their number. Null if there are none. */
+  /** The refunds of the payment, ordered by number. Null if there are none. */
   readonly refunds: readonly ListedRefund[] | null;
-  /** Ordered by time, the oldest first. Null if there is none. */
+  /** The late money of the payment, the oldest first. Null if there is none. */
   readonly lateMoney: readonly ListedLateMoney[] | null;
 }
 
 /**
- * A page of payments. The ids of the page are selected first, by the index that has the filter and the order. Only the rows of the
- * page are read then, because they are scattered over the whole table.
+ * A page of payments. The index that fits filter and order first gives the ids of the page. Then only the rows of the page are read,
+ * because they are scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
   const direction = directionOf(db, query);
@@ -95,7 +95,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 
-/** The late money of a payment `p`. */
+/** The SQL query for the late money of the payment `p`. */
 function lateMoneyOf(db: Reader): Fragment {
   return db`
     select json_agg(json_build_object('id', s.id, 'reason', s.reason, 'state', s.state, 'asset', s.asset,
@@ -103,7 +103,7 @@ function lateMoneyOf(db: Reader): Fragment {
     from strays s where s.payment_id = p.id and s.state = any(${LATE_STATES as unknown as string[]}::text[])`;
 }
 
-/** The terms of the item that paid the payment `p`. */
+/** The SQL query for the terms of the item that paid the payment `p`. */
 function payingItem(db: Reader): Fragment {
   return db`
     select json_build_object('asset', asset, 'amount', amount::text, 'fee', fee::text, 'seal', seal) as asked, fee_terms
@@ -112,7 +112,7 @@ function payingItem(db: Reader): Fragment {
     limit 1`;
 }
 
-/** The ids of a page with `name` and `icon_url` of their merchants, found only by indexes. */
+/** The SQL query for the ids of a page, with `name` and `icon_url` of their merchants. It reads only indexes to find the ids. */
 export function pageIds(db: Reader, query: PaymentPageQuery): Fragment {
   const order = orderOf(db, query);
   if (query.named !== undefined) return namedIds(db, query, order, query.named);
@@ -145,7 +145,10 @@ function namedIds(db: Reader, query: PaymentPageQuery, order: PageOrder, name: P
     ) p join merchants m on m.id = p.merchant_id`;
 }
 
-/** The first rows of each merchant, by indexes in the order of the page. Any other index would be read to its end. */
+/**
+ * The SQL query that merges the first rows of each merchant. They are read by indexes in the order of the page, because any other index
+ * would have to be read to its end.
+ */
 function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branches: readonly Fragment[]): Fragment {
   return db`
     select p.id, m.name, m.icon_url from merchants m
@@ -153,7 +156,7 @@ function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branch
     where ${isAmong(db, query)} ${page}`;
 }
 
-/** One range of `payments_by_status` for each status. */
+/** The SQL rows of one merchant, from one range of the index `payments_by_status` for each status. */
 function byStatus(
   db: Reader,
   query: PaymentPageQuery,
@@ -169,7 +172,7 @@ function byStatus(
   )`;
 }
 
-/** One range of `payments_by_amount` for each status. The index has no open payments. */
+/** The SQL rows of one merchant, from one range of the index `payments_by_amount` for each status. The index contains no open payments. */
 function closedByAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
@@ -181,7 +184,7 @@ function closedByAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, p
   )`;
 }
 
-/** One range of `payments_by_token` for each token of the merchant. The index has no open payments. */
+/** The SQL rows of one merchant, from one range of the index `payments_by_token` for each token. The index contains no open payments. */
 function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   const { partnerId, mode } = query;
   const isOurs = db`partner_id = ${partnerId} and mode = ${mode} and merchant_id = m.id`;
@@ -200,7 +203,10 @@ function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: 
   )`;
 }
 
-/** Matching open payments. Only payments that were offered to a payer have a token, so with a token filter they are few. */
+/**
+ * The SQL rows of a merchant's open payments that match. With a token filter they are few: only payments that were offered to a payer have
+ * a token.
+ */
 function open(db: Reader, query: PaymentPageQuery, order: PageOrder): readonly Fragment[] {
   const offered = db`payments p where ${isOfMerchant(db, query)} and p.status = 'requires_action'
     and p.token_asset is not null`;
@@ -214,7 +220,7 @@ function open(db: Reader, query: PaymentPageQuery, order: PageOrder): readonly F
   );
 }
 
-/** The result of a search. No index has it in the order of the page. */
+/** The SQL rows of one merchant that a search finds. No index contains them in the order of the page. */
 function found(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.id, ${amount} as amount from (${matchesOfMerchant(db, query)}) p where ${isNext} ${page}

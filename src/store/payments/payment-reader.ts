@@ -5,7 +5,7 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { Database, Reader } from '../plumbing/database.ts';
 import type { Payment } from './payments.ts';
 
-/** Reads payments by id. Concurrent reads share one statement, and final payments are cached. */
+/** A function that reads a payment by its id. Concurrent reads share one statement, and final payments are cached. */
 export type PaymentReader<Row> = (id: string) => Promise<Row | undefined>;
 
 const MAX_IDS = 500;
@@ -16,13 +16,13 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
   find: (db: Reader, ids: readonly string[]) => Promise<(Row | undefined)[]>,
 ): PaymentReader<Row> {
   const kept = new Map<string, Row>();
-  /** Payments announced since the current read began. Undefined if announcements may have been missed. */
+  /** The payments that were announced as changed since the current read began. Undefined if announcements may have been missed. */
   let changed: Set<string> | undefined = new Set();
   const keep = (id: string, row: Row) => {
     if (kept.size >= MAX_CACHED) kept.delete(kept.keys().next().value ?? '');
     kept.set(id, row);
   };
-  // A final payment can change: a deep reorg may replace the transaction that paid it.
+  // Announced payments leave the cache, because even a final payment can change: a deep reorg may replace the transaction that paid it.
   feed.subscribe((ids) => {
     if (ids === undefined) {
       kept.clear();
@@ -40,16 +40,16 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
       const rows = await find(db.sql, ids);
       for (const [index, row] of rows.entries()) {
         const id = ids[index] ?? '';
-        // A row may be outdated if the payment was announced during the read.
+        // The row may be outdated if the payment was announced as changed during the read.
         const isCurrent = changed !== undefined && !changed.has(id);
         if (row !== undefined && isFinal(row.status) && isCurrent) keep(id, row);
       }
       return rows;
     },
     maxItems: MAX_IDS,
-    // One read at a time, because `changed` belongs to the current read.
+    // Only one read runs at a time, because `changed` belongs to the current read.
     maxConcurrent: 1,
-    // A statement costs more than its rows, so reads are gathered for some turns of the event loop.
+    // A statement costs more than its rows, so requested ids are collected for some turns of the event loop.
     turns: 4,
     isItemsFault: () => false,
   });

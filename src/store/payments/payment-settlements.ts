@@ -1,19 +1,19 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The transfer by which a payment's net amount reached its merchant. */
+/** The transfer by which the net amount of a payment reached its merchant. */
 export interface PaymentSettlement {
   readonly paymentId: string;
-  /** CAIP-19. */
+  /** The asset as a CAIP-19 id. */
   readonly asset: string;
-  /** After fees, in the smallest unit, as a decimal integer. */
+  /** The amount after fees: a decimal integer in the smallest unit. */
   readonly amount: string;
-  /** An address, in the canonical spelling of its network. */
+  /** The merchant's address that received the transfer, in the canonical spelling of its network. */
   readonly recipient: string;
   readonly transactionHash: string;
   readonly at: Date;
 }
 
-/** Stores settlements, and returns the payments that had none. A payment is settled once, so an existing settlement stays. */
+/** Stores settlements, and returns the payments that had none before. A payment is settled once, so a stored settlement stays. */
 export async function insertPaymentSettlements(tx: Tx, settlements: readonly PaymentSettlement[]): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     insert into payment_settlements (payment_id, asset, amount, recipient, transaction_hash, at)
@@ -25,7 +25,7 @@ export async function insertPaymentSettlements(tx: Tx, settlements: readonly Pay
   return rows.map(({ id }) => id);
 }
 
-/** The settlement in the form that the payment's events record. */
+/** The fields of a settlement that the payment's events record. */
 export function recordSettlement({
   asset,
   amount,
@@ -36,7 +36,10 @@ export function recordSettlement({
   return { asset, amount, recipient, transactionHash, at };
 }
 
-/** Sets the transaction when another one than assumed made the transfer. A payment without a settlement stays without. */
+/**
+ * Changes the transaction of a settlement, because another transaction than the stored one has made the transfer. Does nothing for a
+ * payment without a settlement.
+ */
 export async function moveSettlement(
   tx: Tx,
   { paymentId, transactionHash }: Pick<PaymentSettlement, 'paymentId' | 'transactionHash'>,
@@ -44,7 +47,7 @@ export async function moveSettlement(
   await tx`update payment_settlements set transaction_hash = ${transactionHash} where payment_id = ${paymentId}`;
 }
 
-/** Deletes a settlement whose transaction a deep reorg has removed for good. */
+/** Deletes the settlement of a payment, because a deep reorg has removed its transaction for good. */
 export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
   await tx`delete from payment_settlements where payment_id = ${paymentId}`;
 }

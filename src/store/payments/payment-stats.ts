@@ -17,14 +17,14 @@ import { type DayPart, type DayRange, sourcesOf } from './stat-sources.ts';
 
 export interface PaymentStats {
   readonly transactions: number;
-  /** The number of distinct accounts that paid or tried to. Undefined if they were not counted. */
+  /** The number of distinct accounts that paid or tried to pay. Undefined if they were not counted. */
   readonly customers: number | undefined;
-  /** The prices of succeeded payments less the refunded parts, one sum per unit. */
+  /** The prices of succeeded payments less their refunded parts, with one sum for each unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
 export interface StatsOptions {
-  /** False leaves the customers out. All other numbers are read from totals, but distinct customers must be counted row by row. */
+  /** True if distinct customers are counted, row by row. All other numbers are read from totals. The default is true. */
   readonly countsCustomers?: boolean;
   readonly mostLookedUp?: number;
 }
@@ -53,13 +53,16 @@ interface StatsRow {
   readonly value: string | null;
 }
 
-/** More customers than this are not looked up one by one, but found by the rows of the days, if the range has two ends. */
+/**
+ * The most customers whose days are looked up one by one. If there are more, and the range has two ends, all rows of its days are read
+ * instead.
+ */
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Sums totals, changes that are not yet in the totals, and single payments. It is one statement and so one snapshot, despite
- * concurrent writes and folds. Overdue payments that no job has moved yet are counted by their visible status. They have no buyer
- * and no revenue.
+ * The SQL query for the statistics: the sum of totals, of changes that are not yet in the totals, and of single payments. A single
+ * statement reads all of them from one snapshot, even while other database transactions write payments or move changes into the totals.
+ * Overdue payments that no job has ended yet are counted by their visible status. They have no buyer and no revenue.
  */
 export function paymentStats(
   db: Reader,
@@ -109,7 +112,7 @@ export function paymentStats(
     order by r.unit`;
 }
 
-/** The number of all payments by stored status, from the totals and the changes that are not yet in them. */
+/** The number of all payments by stored status, from the totals and the changes that are not yet in the totals. */
 export async function countPayments(db: Reader): Promise<{ readonly status: string; readonly count: number }[]> {
   const rows = await db<{ status: string; count: string }[]>`
     select status, sum(payments) as count
@@ -120,7 +123,7 @@ export async function countPayments(db: Reader): Promise<{ readonly status: stri
   return rows.map(({ status, count }) => ({ status, count: Number(count) }));
 }
 
-/** The rows of totals and changes that match the filter. */
+/** The SQL rows of totals, and of changes that are not yet in the totals, that match the filter. */
 function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const { statuses } = filter;
   const isWanted = isTotalWanted(db, filter, totals);
@@ -138,23 +141,23 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fra
     ${statuses === undefined ? db`` : seen}`;
 }
 
-/** Older payments have the wallet's spelling of the address. */
+/** The buyer's account in one spelling, because older rows have the wallet's spelling of the address. */
 function oneSpelling(db: Reader): Fragment {
   return caipKeySql(db, db`buyer_account`);
 }
 
 /**
- * Selects the customers with payments on the days of a range; a customer may be selected more than once. Usually the first and
- * the last day of a customer show whether there are any. A customer with payments both before and after the range, or whose first
- * and last day are unknown, is looked up in the table of days. A merchant with more than `mostLookedUp` customers reads all days
- * of the range instead.
+ * The SQL rows of the customers with payments on the days of a range. A customer may occur more than once. Usually a customer's first and
+ * last day show whether there are such payments. If the customer has payments both before and after the range, or if the first and the last
+ * day are unknown, the table of days is read for that customer. For a merchant with more than `mostLookedUp` customers, all rows of the
+ * range's days are read instead.
  */
 function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLookedUp: number): Fragment {
   const isWanted = db`${isTotalWanted(db, filter, ALL_DAYS)} and payments > 0`;
   if (!isByDay(days)) return db`select buyer_account from payment_customers where ${isWanted}`;
   const from = db`${days.fromDay ?? '-infinity'}::date`;
   const until = db`${days.untilDay ?? 'infinity'}::date`;
-  // A subquery instead of `exists`, for which the planner would hash the days of all customers.
+  // A subquery and not `exists`: for `exists`, the planner would hash the days of all customers.
   const hasDay = db`(
     select true from payment_day_customers d
     where (d.merchant_id, d.buyer_account, d.status, d.token_asset)
@@ -177,7 +180,10 @@ function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLook
     where ${isTotalWanted(db, filter, days)} and payments > 0 and (select is_large from size))`;
 }
 
-/** The customers of days from which single payments are subtracted, with repetitions: customers with a payment left. */
+/**
+ * The SQL rows of the customers of days from which single payments are subtracted. They are the customers that still have a payment after
+ * the subtraction. A customer may occur more than once.
+ */
 function customersOfReducedDays(db: Reader, filter: PaymentFilter, days: readonly string[]): Fragment {
   const keys = db`merchant_id, day, buyer_account, status, token_asset`;
   return db`
@@ -211,7 +217,7 @@ function isOwn(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fra
     and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** The visible statuses of overdue payments, which the expiry job and the watcher have yet to check. */
+/** The SQL rows of the visible statuses of overdue payments, which the expiry job and the watcher have not processed yet. */
 function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const columns = db`partner_id, mode, merchant_id, created_at, token_asset, ${seenStatus(db, filter.now)} as seen`;
   const { fromDay, untilDay } = totals;
@@ -222,7 +228,10 @@ function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment 
       and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
 }
 
-/** The payments of a part, summed by buyer. Refunds are subtracted here only for a search, otherwise by `refundsOf`. */
+/**
+ * The SQL rows of the payments of a part, summed by buyer, status, token and unit. Refunds are subtracted here only for a search. Otherwise
+ * `refundsOf` subtracts them.
+ */
 function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
   const refunded = db`coalesce(case when p.status = 'succeeded' then (
     select sum(coalesce(r.price_value, p.amount_value)) from refunds r
@@ -239,7 +248,10 @@ function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
     ) s`;
 }
 
-/** The refunds of a part of a day, which are few. Looking them up by payment would take longer than everything else. */
+/**
+ * The SQL rows of the refunds in a part of a day, which are few. Looking up refunds for each payment would take longer than everything
+ * else.
+ */
 function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
   return db`
     select p.status, p.amount_unit, p.amount_decimals, 0::int as payments,
@@ -251,8 +263,8 @@ function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
 }
 
 /**
- * Moves at most `limit` rows from the changes into the totals, and returns their number. The totals are locked in a fixed order,
- * against deadlocks between two nodes.
+ * Moves at most `limit` rows from the changes into the totals, and returns their number. The totals are locked in a fixed order, to prevent
+ * deadlocks between two nodes.
  */
 export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
   const rows = await tx<{ folded: number }[]>`
@@ -286,8 +298,8 @@ export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
 }
 
 /**
- * Computes the first and the last day of customers for whom they are missing, and returns the number of these customers. The rows
- * are locked first, so a payment that moves meanwhile waits, and then adds its day.
+ * Computes the first and the last day of customers that have none, and returns the number of these customers. Their rows are locked first.
+ * A database transaction that moves a payment of such a customer then waits, and adds its day afterwards.
  */
 export async function findDaysOfCustomers(tx: Tx, limit: number): Promise<number> {
   const keys = await tx<{ key: string }[]>`

@@ -3,10 +3,10 @@ import type { Owner } from '../parties/merchants.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
-/** The steps of a payer: the checkout was opened, options were read, the payment was signed, the payment was paid. */
+/** A step of a payer: the checkout was opened, options were read, the payment was signed, the payment was paid. */
 export type PaymentStep = 'opened' | 'options' | 'signed' | 'paid';
 
-/** Records the first opening of payments, by id. */
+/** Records the times at which the checkout of payments was first opened, by payment id. Later openings change nothing. */
 export async function recordOpenings(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     insert into payment_visits (payment_id, opened_at)
@@ -14,7 +14,7 @@ export async function recordOpenings(tx: Tx, times: ReadonlyMap<string, Date>): 
     on conflict (payment_id) do nothing`;
 }
 
-/** Records the first reading of the options of payments, which counts as an opening, too. */
+/** Records the times at which the options of payments were first read. A payment without an opening gets the same time as its opening. */
 export async function recordOptions(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     insert into payment_visits (payment_id, opened_at, options_at)
@@ -28,14 +28,14 @@ function timesOf(times: ReadonlyMap<string, Date>): string[] {
 }
 
 export interface StepRound {
-  /** The most visits, and the most batches of events, that a round counts. */
+  /** The most openings of checkouts that a round counts. `batches` is the most batches of events that it counts. */
   readonly visits: number;
   readonly batches: number;
 }
 
 /**
- * Counts new visits and the next events, and returns true if there may be more. The cursor moves in the same transaction, so every
- * event counts once despite crashes. Only one node counts at a time.
+ * Counts new openings and the next events, and returns true if there may be more of them. The cursor moves in the same database
+ * transaction, so each event counts once, even after a crash. Only one node counts at a time.
  */
 export async function foldSteps(tx: Tx, { visits, batches }: StepRound): Promise<boolean> {
   const [cursor] = await tx<{ position: string }[]>`select position from step_cursor for update skip locked`;
@@ -90,7 +90,7 @@ async function foldVisits(tx: Tx, limit: number): Promise<number> {
   return one(rows).visits;
 }
 
-/** Adds steps to the totals of their merchants and partners. */
+/** The SQL statement that adds steps to the totals of their merchants and partners. */
 function addSteps(tx: Tx, reached: Fragment): Fragment {
   return tx`
     insert into payment_day_steps (partner_id, mode, merchant_id, day, step, within_s, payments)
@@ -102,7 +102,7 @@ function addSteps(tx: Tx, reached: Fragment): Fragment {
       do update set payments = payment_day_steps.payments + excluded.payments`;
 }
 
-/** Deletes at most `limit` visits of payments that have certainly ended, and returns their number. */
+/** Deletes at most `limit` recorded openings from before `before`, and returns their number. By then the payments have ended. */
 export async function pruneVisits(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_visits where ctid = any(array(
@@ -112,9 +112,9 @@ export async function pruneVisits(tx: Tx, { before, limit }: { before: Date; lim
 }
 
 export interface StepRange extends Owner {
-  /** Null for all merchants of the owner. */
+  /** The merchants whose steps are counted. Null for all merchants of the owner. */
   readonly merchantIds: readonly string[] | null;
-  /** Days (UTC). Both bounds are inclusive. */
+  /** The first day (UTC) of the range. `fromDay` and `untilDay` both belong to the range. */
   readonly fromDay: string;
   readonly untilDay: string;
 }

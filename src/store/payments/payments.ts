@@ -9,29 +9,32 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface Payment extends PaymentFacts {
   readonly id: string;
-  /** The encrypted id that the chain shows. See `domain/seal.ts`. Null in rows of older versions. */
+  /** The encrypted form of the id, which the chain shows (`domain/seal.ts`). Null in rows of older versions. */
   readonly sealedId: string | null;
   readonly partnerId: string;
   readonly mode: Mode;
   readonly merchantId: string;
   readonly referenceId: string;
   readonly amountUnit: string;
-  /** Minor units, as a decimal integer. */
+  /** The price in minor units, as a decimal integer. */
   readonly amountValue: string;
   readonly amountDecimals: number;
-  /** The number of events after the first. The sequence of the last event is `version` + 1. */
+  /** The number of the payment's events after the first one. So the sequence of the last event is `version` + 1. */
   readonly version: number;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** The payment link that created the payment. */
+  /** The id of the payment link that created the payment. Null if no link did. */
   readonly linkId: string | null;
-  /** Fixed when the payment is created. Later changes of the partner's and the merchant's lists leave it as it is. */
+  /**
+   * The assets in which the payment may be paid. Fixed when it is created: later changes of the partner's and the merchant's lists do not
+   * affect it.
+   */
   readonly acceptedAssets: AcceptedAssets;
 }
 
-/** The fields that the status answer shows. They are read more often than anything else. */
+/** The fields of a payment that the status answer shows. They are read more often than all other fields. */
 export type PaymentGlance = Pick<
   Payment,
   | 'id'
@@ -54,7 +57,7 @@ export function stateOf({
   return { status, expiresAtMs: expiresAt.getTime(), nativeDeadlineMs: nativeDeadline?.getTime() ?? null };
 }
 
-/** Payments in the order of the ids. Undefined for a missing payment. */
+/** The payments with these ids, in the order of `ids`. Undefined for an id without a payment. */
 export async function findPayments(db: Reader, ids: readonly string[]): Promise<(Payment | undefined)[]> {
   const rows = await db<
     Payment[]
@@ -62,7 +65,7 @@ export async function findPayments(db: Reader, ids: readonly string[]): Promise<
   return inOrder(rows, ids);
 }
 
-/** The status fields of payments in the order of the ids. Undefined for a missing payment. */
+/** The status fields of the payments with these ids, in the order of `ids`. Undefined for an id without a payment. */
 export async function glanceAtPayments(db: Reader, ids: readonly string[]): Promise<(PaymentGlance | undefined)[]> {
   const rows = await db<PaymentGlance[]>`
     select id, mode, merchant_id as "merchantId", status, expires_at as "expiresAt",
@@ -81,13 +84,16 @@ function inOrder<Row extends { readonly id: string }>(
   return ids.map((id) => byId.get(id));
 }
 
-/** Locks the rows in a fixed order, against deadlocks. */
+/** Locks payments, in the order of ids to prevent deadlocks. */
 export function lockPayments(tx: Tx, ids: readonly string[]): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments where id = any(${ids as string[]}::text[]) order by id for update`;
 }
 
-/** Locks overdue payments that `expires_at` alone can end, the longest overdue first. Rows locked elsewhere are skipped. */
+/**
+ * Locks payments whose `expires_at` has passed and that have no `native_deadline`, so that their expiry alone can end them. The longest
+ * overdue comes first. Payments that another database transaction has locked are skipped.
+ */
 export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments
@@ -95,11 +101,11 @@ export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }
     order by expires_at limit ${limit} for update skip locked`;
 }
 
-/** A change of a payment, decided for the status and version that were read. */
+/** A change of a payment, decided from the status and version that were read. */
 export interface Move {
   readonly payment: Payment;
   readonly facts: PaymentFacts;
-  /** At least one event. The first describes the change itself. */
+  /** The types of the events that record the change, at least one. The first event describes the change itself. */
   readonly events: readonly EventType[];
   readonly at: Date;
   readonly actor: string;
@@ -108,8 +114,8 @@ export interface Move {
 }
 
 /**
- * Applies the changes, appends their events and adjusts the totals. Returns the ids that changed: another transaction changed
- * the payments that are missing in the result. Each payment may occur only once.
+ * Applies changes to payments, appends their events and adjusts the totals. Returns the ids of the changed payments. Another database
+ * transaction has changed the others after they were read. Each payment may occur only once in `moves`.
  */
 export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<string[]> {
   tx.outbox.hasEvents = true;
@@ -213,7 +219,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
   return [...ids];
 }
 
-/** The columns of a `Payment`. They refer to the table or alias `payments`. */
+/** The columns of a `Payment`, for the table or an alias `payments`. */
 export function paymentColumns(db: Reader) {
   return db`id, sealed_id as "sealedId", partner_id as "partnerId", mode, merchant_id as "merchantId", reference_id as "referenceId",
     amount_unit as "amountUnit", amount_value as "amountValue", amount_decimals as "amountDecimals", status, version,

@@ -5,7 +5,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface OpenRehearsal {
   readonly paymentId: string;
   readonly outcome: string;
-  /** The block chosen to be replaced. */
+  /** The block that the sandbox has chosen to replace by a reorg. Null before the choice. */
   readonly block: RehearsedBlock | null;
   readonly status: PaymentStatus;
 }
@@ -15,7 +15,7 @@ export interface RehearsedBlock {
   readonly hash: string;
 }
 
-/** An existing rehearsal stays unchanged. */
+/** Stores the requested outcome of a payment. An outcome that is already stored stays unchanged. */
 export async function insertRehearsal(
   tx: Tx,
   { paymentId, outcome }: Pick<OpenRehearsal, 'paymentId' | 'outcome'>,
@@ -23,7 +23,7 @@ export async function insertRehearsal(
   await tx`insert into rehearsals (payment_id, outcome) values (${paymentId}, ${outcome}) on conflict do nothing`;
 }
 
-/** Rehearsals whose payments have left `requires_action`. */
+/** Outcomes that are still to be produced, of payments that have left `requires_action`. */
 export function findOpenRehearsals(db: Reader, limit: number): Promise<OpenRehearsal[]> {
   return db<OpenRehearsal[]>`
     select r.payment_id as "paymentId", r.outcome, r.block, p.status
@@ -31,7 +31,7 @@ export function findOpenRehearsals(db: Reader, limit: number): Promise<OpenRehea
     where r.staged_at is null and p.status <> 'requires_action' order by r.payment_id limit ${limit}`;
 }
 
-/** Stores the block, unless one was chosen before. */
+/** Stores the block that the sandbox has chosen to replace, unless it has chosen one before. */
 export async function chooseBlock(tx: Tx, paymentId: string, block: RehearsedBlock): Promise<void> {
   await tx`update rehearsals set block = ${tx.json(block as never)} where payment_id = ${paymentId} and block is null`;
 }

@@ -3,11 +3,11 @@ import type { ItemPurpose } from '../chain/items.ts';
 import { appendHappened, newEventId } from '../events/events.ts';
 import type { Tx } from '../plumbing/database.ts';
 
-/** The data of a payment that can be read from the chain. */
+/** The facts about a payment that a rebuild can read from the chain. */
 export interface RestoredPayment {
   readonly id: string;
   readonly merchantId: string;
-  /** CAIP-19. The price is lost, so the paid amount is used. */
+  /** The paid asset (CAIP-19). It is also the unit of the price, and the paid amount is the price, because the original price is lost. */
   readonly asset: string;
   readonly amount: bigint;
   readonly decimals: number;
@@ -16,8 +16,8 @@ export interface RestoredPayment {
 }
 
 /**
- * Inserts the payment in its state before it was paid. The usual transitions then end it. Returns false if the merchant does not
- * exist. If events of the payment have survived, its version and sequences continue from them.
+ * Inserts a restored payment in the state `requires_action`, from which the usual transitions then lead to its end. Returns false if the
+ * merchant does not exist. If older events of the payment are still stored, its version and the sequences of its events continue from them.
  */
 export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, now: Date): Promise<boolean> {
   tx.outbox.hasEvents = true;
@@ -49,7 +49,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
   return rows.length === 1;
 }
 
-/** The data of a paid item that can be read from the chain. */
+/** The facts about a paid item that a rebuild can read from the chain. */
 export interface RestoredItem {
   readonly key: ItemKey;
   readonly subject: string;
@@ -71,7 +71,7 @@ export interface RestoredItem {
   readonly paidAt: Date;
 }
 
-/** An existing item stays unchanged. */
+/** Inserts a restored item. An item that is already stored stays unchanged. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
     insert into items (commitment, subject, seal, purpose, network, collector, asset, method, payer, account, recipient,

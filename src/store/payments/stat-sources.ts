@@ -1,35 +1,36 @@
 import { isSearch, type PaymentFilter } from './payment-filter.ts';
 
-/** Whole days (UTC). `untilDay` is exclusive. An undefined bound is open. */
+/** A range of whole days (UTC). `untilDay` does not belong to the range. A bound that is undefined is open. */
 export interface DayRange {
   readonly fromDay: string | undefined;
   readonly untilDay: string | undefined;
 }
 
-/** Payments that are summed one by one. */
+/** A part of a day whose payments are summed one by one. */
 export interface DayPart {
   readonly filter: PaymentFilter;
-  /** −1 if the totals include the whole day and this part of the day is not wanted. */
+  /** 1 to add the payments to the totals. −1 to subtract them: the totals include the whole day, and this part of the day is not wanted. */
   readonly sign: 1 | -1;
   readonly day: string | undefined;
 }
 
-/** The sources of the numbers of an answer. */
+/** The sources that together give the statistics for a filter. */
 export interface StatSources {
-  /** The days of the totals. Undefined if no total covers the filter. */
+  /** The days whose totals are read. Undefined if the totals cannot be used for the filter. */
   readonly totals: DayRange | undefined;
-  /** The days that are completely in the range. */
+  /** The days that are completely in the time range. Undefined if there are none. */
   readonly whole: DayRange | undefined;
-  /** At most one part for each end of the range. */
+  /** The parts of days to add or subtract, at most one for each end of the range. */
   readonly parts: readonly DayPart[];
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * The sources of a filter. A search is summed from its matches. A time range is summed from the totals of its days. The first and
- * last day may be only partly in the range: then either the wanted part is added to the totals, or the unwanted part is subtracted
- * from them. The smaller part is read, so an end costs half a day of payments at most.
+ * The sources that give the statistics for a filter. For a search, its matches are summed one by one. For a time range, the totals of its
+ * days are read. The first and the last day may be only partly in the range. Then either the wanted part of the day is added to the totals,
+ * or the whole day is in the totals and the unwanted part is subtracted. The part with fewer payments is chosen, so each end of the range
+ * costs at most half a day of payments.
  */
 export function sourcesOf(filter: PaymentFilter): StatSources {
   const { fromMs, untilMs } = filter;
@@ -57,7 +58,9 @@ function isRange(fromMs: number | undefined, untilMs: number | undefined): boole
   return fromMs === undefined || untilMs === undefined || fromMs < untilMs;
 }
 
-/** The start or the end of the day, whichever has fewer payments between itself and the time. The future has no payments. */
+/**
+ * The start or the end of the day of `atMs`, whichever has fewer payments between itself and `atMs`. There are no payments after `nowMs`.
+ */
 function nearestDay(atMs: number, nowMs: number): number {
   const startMs = Math.floor(atMs / DAY_MS) * DAY_MS;
   const endMs = startMs + DAY_MS;
@@ -65,10 +68,10 @@ function nearestDay(atMs: number, nowMs: number): number {
 }
 
 interface End {
-  /** An end of the range, and the boundary of the day that the totals use instead. */
+  /** An end of the time range. `dayMs` is the boundary of a day that the totals use instead of it. */
   readonly atMs: number | undefined;
   readonly dayMs: number | undefined;
-  /** The sign of the payments between end and boundary, if the boundary comes later. */
+  /** The sign of the payments between the end and the boundary, if the boundary comes later. */
   readonly signBefore: 1 | -1;
 }
 
@@ -80,10 +83,12 @@ function partBetween(filter: PaymentFilter, { atMs, dayMs, signBefore }: End): D
     : [{ filter: { ...filter, fromMs: dayMs, untilMs: atMs }, sign: signBefore === 1 ? -1 : 1, day }];
 }
 
-/** The year 9999 is the last with four digits. */
+/** The last day that `dayAt` returns: 9999 is the last year with four digits. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 
-/** The day (UTC), from 1970, before which there are no payments, to 9999: PostgreSQL spells years without four digits differently. */
+/**
+ * The day (UTC) of a time, not before 1970 (there are no earlier payments) and not after 9999 (PostgreSQL spells later years differently).
+ */
 function dayAt(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
   return new Date(Math.min(Math.max(ms, 0), LAST_DAY_MS)).toISOString().slice(0, 10);

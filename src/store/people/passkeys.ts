@@ -3,10 +3,10 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface Passkey {
   readonly id: string;
   readonly personId: string;
-  /** Base64url, as browsers send it. */
+  /** The credential's id in base64url, as browsers send it. */
   readonly credentialId: string;
   readonly publicKey: string;
-  /** The authenticator's signature counter. Zero if it does not count. */
+  /** The authenticator's signature counter. Zero if the authenticator does not count. */
   readonly counter: string;
   readonly transports: readonly string[];
   readonly label: string;
@@ -14,12 +14,12 @@ export interface Passkey {
   readonly lastUsedAt: Date | null;
 }
 
-/** The MAC proves that the gateway wrote the row. */
+/** A passkey with the MAC that proves that the gateway wrote the row. */
 export interface StoredPasskey extends Passkey {
   readonly mac: string;
 }
 
-/** Returns false if the credential is already known. */
+/** Stores a passkey. Returns false if its credential is stored already. */
 export async function insertPasskey(tx: Tx, passkey: StoredPasskey): Promise<boolean> {
   const { count } = await tx`
     insert into passkeys (
@@ -40,13 +40,16 @@ export function listPasskeys(db: Reader, personId: string): Promise<StoredPasske
   return db<StoredPasskey[]>`select ${columns(db)} from passkeys k where k.person_id = ${personId} order by k.id`;
 }
 
-/** Locks the passkeys, so that two concurrent requests cannot remove the last two. */
+/** Locks the passkeys of a person, so that two concurrent requests cannot remove the last two. */
 export function lockPasskeys(tx: Tx, personId: string): Promise<StoredPasskey[]> {
   return tx<StoredPasskey[]>`
     select ${columns(tx)} from passkeys k where k.person_id = ${personId} order by k.id for update`;
 }
 
-/** Returns false if the counter did not grow, because the answer was used before or the authenticator was copied. */
+/**
+ * Stores the use of a passkey. Returns false if the counter did not grow: either the same answer was used before, or the authenticator was
+ * copied.
+ */
 export async function notePasskeyUse(
   tx: Tx,
   { id, counter, at }: { id: string; counter: string; at: Date },
@@ -61,14 +64,14 @@ export async function deletePasskey(tx: Tx, id: string): Promise<void> {
   await tx`delete from passkeys where id = ${id}`;
 }
 
-/** Returns false if the challenge was answered before. */
+/** Records that a challenge was answered. Returns false if it was answered before. */
 export async function insertAnswered(tx: Tx, { hash, expiresAt }: { hash: string; expiresAt: Date }): Promise<boolean> {
   const { count } = await tx`
     insert into answered_challenges (hash, expires_at) values (${hash}, ${expiresAt}) on conflict do nothing`;
   return count === 1;
 }
 
-/** Returns the number of deleted rows. */
+/** Deletes at most `limit` answered challenges that expired before `before`. Returns their number. */
 export async function pruneAnswered(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from answered_challenges
@@ -76,7 +79,7 @@ export async function pruneAnswered(tx: Tx, { before, limit }: { before: Date; l
   return count;
 }
 
-/** Locks a page of all passkeys, by id. */
+/** Locks a page of all passkeys, ordered by id. */
 export function lockAllPasskeys(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

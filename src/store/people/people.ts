@@ -7,31 +7,31 @@ export type Person = Belonging & {
   readonly name: string;
   readonly email: string;
   readonly role: Role;
-  /** The limits for refunds by support. Null if only the role decides. */
+  /** The limits up to which the person may refund payments. Null if only the role limits refunds. */
   readonly refundLimits: readonly RefundLimit[] | null;
   readonly version: number;
   readonly createdAt: Date;
-  /** The time of the first sign-in. */
+  /** The time of the first sign-in. Null before it. */
   readonly joinedAt: Date | null;
   readonly removedAt: Date | null;
 };
 
-/** The MAC proves that the gateway wrote the row. */
+/** A person with the MAC that proves that the gateway wrote the row. */
 export type StoredPerson = Person & { readonly mac: string };
 
 export type ListedPerson = StoredPerson & {
-  /** The time of the last request of any session. */
+  /** The time of the last request in any session of the person. */
   readonly lastSeenAt: Date | null;
   readonly passkeys: number;
 };
 
-/** The people that a caller may see. */
+/** The people that a caller may see: those of the operator, of a partner or of a merchant. */
 export type PeopleQuery =
   | { readonly belongsTo: 'operator' }
   | { readonly belongsTo: 'partner'; readonly partnerId: string; readonly mode: Mode | null }
   | { readonly belongsTo: 'merchant'; readonly merchantId: string };
 
-/** Returns false if a person with this email address already belongs to the same operator, partner or merchant. */
+/** Stores a person. Returns false if a person with this email address already belongs to the same operator, partner or merchant. */
 export async function insertPerson(tx: Tx, person: StoredPerson): Promise<boolean> {
   const { count } = await tx`
     insert into people (
@@ -43,7 +43,7 @@ export async function insertPerson(tx: Tx, person: StoredPerson): Promise<boolea
   return count === 1;
 }
 
-/** Returns false if another change came first. */
+/** Stores changes of a person. Returns false if another change was stored after the person was read. */
 export async function updatePerson(tx: Tx, person: StoredPerson): Promise<boolean> {
   const { count } = await tx`
     update people set name = ${person.name}, role = ${person.role}, refund_limits = ${tx.json(person.refundLimits)},
@@ -56,7 +56,7 @@ export async function noteJoined(tx: Tx, { id, at }: { id: string; at: Date }): 
   await tx`update people set joined_at = ${at} where id = ${id} and joined_at is null`;
 }
 
-/** Removes a person, and ends the sessions, links and passkeys of the person. Returns the hashes of the sessions. */
+/** Removes a person, and ends the sessions, links and passkeys of the person. Returns the hashes of the ended sessions. */
 export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<string[]> {
   await tx`insert into person_ends (person_id, at) values (${id}, ${at}) on conflict do nothing`;
   await tx`update people set removed_at = ${at} where id = ${id} and removed_at is null`;
@@ -67,7 +67,7 @@ export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date
   return ended.map(({ hash }) => hash);
 }
 
-/** Does not find removed people. */
+/** The person with this id. Undefined if the person was removed. */
 export async function findPerson(db: Reader, id: string): Promise<StoredPerson | undefined> {
   const [row] = await db<
     StoredPerson[]
@@ -80,26 +80,29 @@ export async function lockPerson(tx: Tx, id: string): Promise<StoredPerson | und
   return findPerson(tx, id);
 }
 
-/** The times at which the partner or merchant of the person `p` ended. After that, the person has no rights. */
+/**
+ * The SQL columns with the times at which the partner of the person `p` was disabled and its merchant was deleted. From then on, the person
+ * has no rights.
+ */
 export function placeEnds(db: Reader) {
   return db`(select r.disabled_at from partners r where r.id = p.partner_id) as "partnerDisabledAt",
     (select m.deleted_at from merchants m where m.id = p.merchant_id) as "merchantDeletedAt"`;
 }
 
-/** True if there is no such person, or if the person's partner is disabled or merchant is deleted. */
+/** True if the person does not exist, or if the person's partner is disabled or the person's merchant is deleted. */
 export async function isWithoutPlace(db: Reader, id: string): Promise<boolean> {
   const [row] = await db<{ partnerDisabledAt: Date | null; merchantDeletedAt: Date | null }[]>`
     select ${placeEnds(db)} from people p where p.id = ${id}`;
   return row === undefined || row.partnerDisabledAt !== null || row.merchantDeletedAt !== null;
 }
 
-/** The position in a list of people where the last page ended. */
+/** The sort key of the last person on a page. */
 export interface PeoplePlace {
   readonly ofMerchant: boolean;
   readonly id: string;
 }
 
-/** A partner's own people come before those of its merchants, so that a merchant cannot push them off the first page. */
+/** A page of people. A partner's own people come before those of its merchants, so that a merchant cannot push them off the first page. */
 export function listPeople(
   db: Reader,
   query: PeopleQuery,
@@ -115,7 +118,7 @@ export function listPeople(
     order by p.merchant_id is not null, p.id limit ${limit}`;
 }
 
-/** The number of people of an operator, partner or merchant. For a partner, people of its merchants do not count. */
+/** The number of people of an operator, partner or merchant. The people of a partner's merchants do not count as people of the partner. */
 export async function countPeople(db: Reader, { belongsTo, partnerId, merchantId }: Belonging): Promise<number> {
   const rows = await db<{ count: number }[]>`
     select count(*)::int as count from people p
@@ -132,7 +135,9 @@ export function listEverybody(db: Reader, limit: number): Promise<ListedPerson[]
     from people p where ${isHere(db)} order by p.id limit ${limit}`;
 }
 
-/** Locks the owners of an operator, partner or merchant, so that two owners cannot remove each other at the same time. */
+/**
+ * Locks the owners of an operator, partner or merchant, so that two owners cannot remove each other at the same time. Returns their ids.
+ */
 export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: Belonging): Promise<string[]> {
   const isOwner = tx`p.role = 'owner' and p.belongs_to = ${belongsTo}
     and p.partner_id is not distinct from ${partnerId} and p.merchant_id is not distinct from ${merchantId}`;
@@ -142,12 +147,12 @@ export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: B
   return rows.map(({ id }) => id);
 }
 
-/** Also finds removed people. */
+/** The names of the people with these ids, including removed people. */
 export function findPersonNames(db: Reader, ids: readonly string[]): Promise<Pick<Person, 'id' | 'name'>[]> {
   return db<Pick<Person, 'id' | 'name'>[]>`select id, name from people where id = any(${[...ids]}::text[])`;
 }
 
-/** Locks a page of all people, by id. */
+/** Locks a page of all people, ordered by id. */
 export async function lockPeople(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

@@ -13,7 +13,7 @@ export interface Session {
   readonly userAgent: string;
 }
 
-/** The fields that the MAC of a session covers. */
+/** The fields of a session that its MAC covers. */
 export interface SessionRights extends Pick<Session, 'id' | 'personId' | 'createdAt' | 'expiresAt'> {
   readonly hash: string;
 }
@@ -22,7 +22,7 @@ export interface StoredSession extends Session, SessionRights {
   readonly mac: string;
 }
 
-/** A session with its person, and the ends of the partner and the merchant that the person works for. */
+/** A session with its person. It also has the times at which the person's partner was disabled and the person's merchant was deleted. */
 export interface SessionHolder extends StoredSession {
   readonly person: StoredPerson;
   readonly partnerDisabledAt: Date | null;
@@ -57,7 +57,7 @@ export async function lockSession(tx: Tx, id: string): Promise<StoredSession | u
   return row;
 }
 
-/** Sessions that were not ended, the newest first. Expired sessions are included until they are pruned. */
+/** The sessions of a person that nobody has ended, the newest first. Expired sessions are included until they are pruned. */
 export function listSessions(db: Reader, personId: string, limit: number): Promise<Session[]> {
   return db<Session[]>`
     select ${columns(db)} from sessions s where s.person_id = ${personId} and s.ended_at is null
@@ -86,7 +86,7 @@ export async function setVerified(
     update sessions set verified_at = ${verifiedAt}, expires_at = ${expiresAt}, mac = ${mac} where id = ${id}`;
 }
 
-/** Records the last uses of several sessions in one statement. */
+/** Stores the times at which sessions were last used, in one statement. */
 export async function recordSessionUses(tx: Tx, uses: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     update sessions s set last_used_at = u.at::timestamptz
@@ -94,7 +94,7 @@ export async function recordSessionUses(tx: Tx, uses: ReadonlyMap<string, Date>)
     where s.id = u.id and s.last_used_at < u.at::timestamptz`;
 }
 
-/** Returns the number of deleted rows. */
+/** Deletes at most `limit` sessions that expired before `before`. Returns their number. */
 export async function pruneSessions(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from sessions where id in (select id from sessions where expires_at < ${before} limit ${limit})`;

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A link that signs a person in once. */
+/** A link that a person can use once to sign in. */
 export interface SignInLink {
   readonly id: string;
   readonly personId: string;
@@ -9,12 +9,12 @@ export interface SignInLink {
   readonly expiresAt: Date;
 }
 
-/** The MAC proves that the gateway wrote the row. */
+/** A sign-in link with the MAC that proves that the gateway wrote the row. */
 export interface StoredLink extends SignInLink {
   readonly mac: string;
 }
 
-/** Replaces unused links of the person, so that only the newest link is in force. */
+/** Stores a sign-in link, and deletes the person's unused links, so that only the newest one is in force. */
 export async function putLink(tx: Tx, link: StoredLink): Promise<void> {
   await tx`delete from sign_in_links where person_id = ${link.personId} and used_at is null`;
   await tx`
@@ -22,7 +22,7 @@ export async function putLink(tx: Tx, link: StoredLink): Promise<void> {
     values (${link.id}, ${link.personId}, ${link.hash}, ${link.createdAt}, ${link.expiresAt}, ${link.mac})`;
 }
 
-/** Marks an unused link as used. Of two concurrent requests, only the first gets it. */
+/** Marks an unused link as used, and returns it. Undefined if it is used or expired: of two concurrent requests, only the first gets it. */
 export async function takeLink(tx: Tx, { hash, at }: { hash: string; at: Date }): Promise<StoredLink | undefined> {
   const [row] = await tx<StoredLink[]>`
     update sign_in_links l set used_at = ${at}
@@ -31,7 +31,7 @@ export async function takeLink(tx: Tx, { hash, at }: { hash: string; at: Date })
   return row;
 }
 
-/** Returns the number of deleted rows. */
+/** Deletes at most `limit` links that expired before `before`. Returns their number. */
 export async function pruneLinks(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from sign_in_links where id in (select id from sign_in_links where expires_at < ${before} limit ${limit})`;

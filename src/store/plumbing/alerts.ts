@@ -3,14 +3,14 @@ import type { Reader, Tx } from './database.ts';
 
 export interface Alert {
   readonly name: AlertName;
-  /** A job, a network, a relayer. */
+  /** The job, network, relayer or other thing that the alert is about. */
   readonly subject: string;
   readonly message: string;
   readonly since: Date;
   readonly lastSeen: Date;
 }
 
-/** Returns true if the alert is new. A known alert gets the new message and `last_seen`. */
+/** Raises an alert. Returns true if it is new. An alert that is already raised gets the new message and `last_seen`. */
 export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<boolean> {
   const [row] = await tx<{ isNew: boolean }[]>`
     insert into alerts (name, subject, message, since, last_seen)
@@ -21,8 +21,8 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
 }
 
 /**
- * Moves an alert to the past alerts, and returns true if there was one. With `unseenSince`, only an alert that was not seen since
- * then ends. Nodes use the database's time, so `now()` of the database gives the end.
+ * Ends an alert by moving it to the past alerts, and returns true if it was raised. With `unseenSince`, the alert ends only if it was not
+ * seen after that time. The end is `now()` of the database, because nodes use the database's clock.
  */
 export async function deleteAlert(
   tx: Tx,
@@ -46,22 +46,24 @@ export function listAlerts(db: Reader): Promise<Alert[]> {
   >`select name, subject, message, since, last_seen as "lastSeen" from alerts order by since, name, subject`;
 }
 
-/** A raised or past alert. */
+/** An alert that is raised now, or that was raised in the past. */
 export interface RaisedAlert extends Pick<Alert, 'name' | 'subject' | 'message' | 'since'> {
-  /** Null while the alert is raised. */
+  /** The end of the alert. Null while it is raised. */
   readonly until: Date | null;
 }
 
 export interface AlertQuery {
   readonly subjects: readonly string[];
-  /** Alerts about accounts and work on these networks count, too: `eip155:1:0x…`, `watch eip155:1`. */
+  /**
+   * Networks whose alerts are found as well: those about accounts and jobs of these networks, such as `eip155:1:0x…` and `watch eip155:1`.
+   */
   readonly networks: readonly string[];
   readonly from: Date;
   readonly to: Date;
   readonly limit: number;
 }
 
-/** Alerts about these subjects that were raised at some time in the period, the newest first. */
+/** Alerts about these subjects that were raised at some time within the period, the newest first. */
 export function findAlertsAbout(
   db: Reader,
   { subjects, networks, from, to, limit }: AlertQuery,
@@ -77,7 +79,9 @@ export function findAlertsAbout(
     order by since desc limit ${limit}`;
 }
 
-/** Takes alerts whose end is to be mailed, the oldest first. An end is mailed only if the alert itself was mailed. */
+/**
+ * Marks ended alerts as mailed, the oldest end first, and returns them for the mail. An end is mailed only if the alert itself was mailed.
+ */
 export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> {
   return tx<RaisedAlert[]>`
     update past_alerts set is_end_unmailed = false where ctid = any(array(
@@ -85,7 +89,7 @@ export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> 
     returning name, subject, message, since, until`;
 }
 
-/** Takes raised alerts that were not mailed yet, the oldest first. */
+/** Marks raised alerts as mailed, the oldest first, and returns them for the mail. */
 export function takeUnmailedAlerts(tx: Tx, limit: number): Promise<RaisedAlert[]> {
   return tx<RaisedAlert[]>`
     update alerts set is_mailed = true where ctid = any(array(
@@ -100,7 +104,7 @@ export async function countUnmailed(db: Reader): Promise<number> {
   return row?.alerts ?? 0;
 }
 
-/** Deletes at most `limit` alerts that ended before that time, and returns their number. */
+/** Deletes at most `limit` alerts that ended before `before`, and returns their number. */
 export async function prunePastAlerts(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from past_alerts where ctid = any(array(

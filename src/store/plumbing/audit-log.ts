@@ -5,12 +5,12 @@ import type { Reader, Tx } from './database.ts';
 
 export interface AuditEntry {
   readonly at: Date;
-  /** `key:<id>`, `person:<id>`, `operator`, or `operator:<name> (self-declared)`. */
+  /** The party that acted: `key:<id>`, `person:<id>`, `operator`, or `operator:<name> (self-declared)`. */
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
   readonly detail: Readonly<Record<string, unknown>>;
-  /** The partner and merchant that the entry concerns, if the origin of the transaction does not name them. */
+  /** The partner and merchant that the entry concerns. Not needed if the origin of the database transaction names them. */
   readonly place?: { readonly partnerId: string | null; readonly merchantId: string | null };
 }
 
@@ -30,16 +30,16 @@ function originOf(tx: Tx, { place }: AuditEntry): Origin {
 export interface StoredAuditEntry extends AuditEntry {
   readonly id: string;
   readonly origin: Origin;
-  /** The database role that wrote the entry, and its network address, as recorded by PostgreSQL. */
+  /** The database role that wrote the entry, as PostgreSQL recorded it. `databaseClient` is the network address of its connection. */
   readonly databaseUser: string | null;
   readonly databaseClient: string | null;
 }
 
 export interface AuditQuery {
-  /** Only entries of this partner, or of people of this merchant. */
+  /** Lists the entries of this partner. `merchantId` lists those of this merchant's people. */
   readonly partnerId?: string | undefined;
   readonly merchantId?: string | undefined;
-  /** Only entries before this one. */
+  /** The last entry of the page before this one. Undefined for the first page. */
   readonly beforeId?: string | undefined;
   readonly subject?: string | undefined;
   readonly actor?: string | undefined;
@@ -48,7 +48,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Entries, the newest first. `actor` and `action` match by prefix, so `operator` also finds named operators. */
+/** Audit entries, the newest first. `actor` and `action` are prefixes, so `operator` also finds named operators. */
 export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEntry[]> {
   const { partnerId, merchantId, beforeId, subject, actor, action, since, limit } = query;
   return db<StoredAuditEntry[]>`
@@ -66,7 +66,7 @@ export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEnt
     limit ${limit}`;
 }
 
-/** The newest first. */
+/** Audit entries with these subjects and actions in a period, the newest first. */
 export function findAuditAbout(
   db: Reader,
   query: {
@@ -93,7 +93,7 @@ export async function findAudit(
   return rows.length > 0;
 }
 
-/** The id before the first entry of that time or later, or 0. Ids and times may be in different orders. */
+/** The greatest id below the first entry that was written at `before` or later, or 0. The order of ids can differ from that of times. */
 export async function findLastAuditId(db: Reader, before: Date): Promise<string> {
   const [row] = await db<{ id: string }[]>`
     select coalesce(max(id), 0)::text as id from audit_log
@@ -101,7 +101,7 @@ export async function findLastAuditId(db: Reader, before: Date): Promise<string>
   return row?.id ?? '0';
 }
 
-/** Entries by id, as text that does not change by a dump and restore. */
+/** Audit entries by id, as texts that a dump and a restore do not change. */
 export function listAuditRows(
   db: Reader,
   { after, upTo, limit }: { after: string; upTo: string; limit: number },

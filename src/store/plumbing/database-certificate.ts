@@ -6,7 +6,7 @@ import { hostUrls } from '../../domain/database-hosts.ts';
 import { readServerCertificate, type ServerCertificate } from '../../runtime/server-certificate.ts';
 import type { Timers } from '../../runtime/world.ts';
 
-/** Asks PostgreSQL for TLS: the length of the message, and the number that stands for the request. */
+/** The message that asks PostgreSQL for TLS: its length, and the number that stands for this request. */
 const ASK_FOR_TLS = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 'S'.charCodeAt(0);
 const DEFAULT_PORT = 5432;
@@ -14,11 +14,11 @@ const DEFAULT_PORT = 5432;
 export interface DatabaseHost {
   readonly host: string;
   readonly port: number;
-  /** The checks of the certificate that the URL asks for. */
+  /** The checks of the certificate that the database URL demands. */
   readonly options: ConnectionOptions;
 }
 
-/** The hosts of a database URL whose connections are encrypted. */
+/** The hosts of a database URL, if the URL demands encryption. */
 export function encryptedHosts(url: string): DatabaseHost[] {
   return hostUrls(url).flatMap((each) => {
     const { host, port, ssl } = toClientConfig(parse(each, { useLibpqCompat: true }));
@@ -27,7 +27,7 @@ export function encryptedHosts(url: string): DatabaseHost[] {
   });
 }
 
-/** The certificate of a host. A refusal counts only if the URL asks for a check. */
+/** Reads the certificate of a host. If the URL demands no check, the refusal of the certificate is left out. */
 export async function readDatabaseCertificate(
   timers: Timers,
   { host, port, options }: DatabaseHost,

@@ -13,7 +13,7 @@ const REFUSED_CERTIFICATE: Problem = {
   remedy: 'Name its authority by sslrootcert in DATABASE_URL, and the host as the certificate does.',
 };
 
-/** By SQLSTATE, or by the code of a connection that failed. */
+/** Known problems, by SQLSTATE or by the error code of a failed connection. */
 const PROBLEMS: Readonly<Record<string, Problem>> = {
   '25006': { is: 'The database takes no writes', remedy: 'Name its primary in DATABASE_URL.' },
   '28000': {
@@ -42,7 +42,7 @@ const PROBLEMS: Readonly<Record<string, Problem>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: REFUSED_CERTIFICATE,
 };
 
-/** One line for an operator: what keeps the database from being used, and what to do. Undefined for any other error. */
+/** A line for an operator that says why the database cannot be used, and what to do. Undefined for any other error. */
 export function databaseProblem(error: unknown): string | undefined {
   const state = sqlState(error);
   const isRefused = state === '42501';

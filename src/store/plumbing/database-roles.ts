@@ -3,14 +3,17 @@ import { findPrimary } from './primary.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 /**
- * Three roles use the database. The migrate role owns the tables and changes the schema. Nodes and operator commands use the run
- * role, which cannot change the schema, disable a trigger, or change rows of append-only tables. The read role only reads, for
- * reports and support.
+ * The names of the roles besides the migrate role. Three roles use the database. The migrate role owns the tables and changes the schema.
+ * Nodes and operator commands use the run role, which cannot change the schema, disable a trigger, or change rows of append-only tables.
+ * The read role can only read, for reports and support.
  */
 const RUN = 'till_run';
 const READ = 'till_read';
 
-/** Tables whose rows never change. A trigger refuses changes as well, and only the owner of a table can disable it. */
+/**
+ * Tables whose rows never change. The run role may not change them. A trigger refuses changes as well, and only the owner of a table can
+ * disable it.
+ */
 const APPEND_ONLY = [
   'api_key_ends',
   'audit_log',
@@ -25,9 +28,9 @@ const APPEND_ONLY = [
 ];
 
 /**
- * Creates missing roles, and sets their rights on all existing tables. All statements are in one transaction, so that running nodes
- * never lack a right. Roles belong to the whole server: another database of the same server may have created them, even at the same
- * moment.
+ * SQL text that creates the missing roles, and sets their rights on all existing tables. All statements are in one transaction, so that
+ * running nodes never lack a right. Roles belong to the whole server: another database of the same server may have created them, even at
+ * the same moment.
  */
 export const ROLES_SQL = `begin;
 do $$ begin create role ${RUN} login; exception when duplicate_object or unique_violation then null; end $$;
@@ -57,7 +60,7 @@ export function applyRoles(migrateUrl: string): Promise<void> {
   });
 }
 
-/** Sets the rights on new tables after a migration, if the roles are in use. The caller must have begun a transaction. */
+/** Sets the rights on the tables that a migration has created, if the roles are in use. The caller must have begun a transaction. */
 export async function renewGrants(sql: Reader): Promise<void> {
   const [row] = await sql<{ isInUse: boolean }[]>`
     select exists (
@@ -66,12 +69,12 @@ export async function renewGrants(sql: Reader): Promise<void> {
   if (row?.isInUse) await sql.unsafe(grants());
 }
 
-/** Sets a new password for the run role of the embedded server. Returns the URL of the role. */
+/** Sets a new password for the run role of the embedded server. Returns the URL with which this role connects. */
 export async function openRunRole(
   { random }: { random: { bytes(count: number): Uint8Array } },
   migrateUrl: string,
 ): Promise<string> {
-  // Only letters, digits, - and _, so the password needs no quoting in the statement or the URL.
+  // The password contains only letters, digits, - and _, so neither the statement nor the URL must quote it.
   const password = Buffer.from(random.bytes(24)).toString('base64url');
   await asMigrator(migrateUrl, async (sql) => {
     await sql.unsafe(ROLES_SQL);

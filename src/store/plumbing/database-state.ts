@@ -34,8 +34,8 @@ export async function readServerState(db: Reader): Promise<ServerState> {
 }
 
 /**
- * The oldest transaction of the database, apart from those of this program. Rows that were deleted since its start cannot be cleaned
- * up.
+ * The oldest open transaction of the database, apart from those of this program. PostgreSQL cannot remove rows that were deleted after its
+ * start.
  */
 export async function findOldestTransaction(db: Reader): Promise<OldTransaction | undefined> {
   const [row] = await db<OldTransaction[]>`
@@ -47,7 +47,7 @@ export async function findOldestTransaction(db: Reader): Promise<OldTransaction 
   return row;
 }
 
-/** The tables with the most dead rows and the largest ones, the largest first. */
+/** The tables with the most dead rows and the largest tables, the largest first. */
 export async function listTableStates(db: Reader, limit: number): Promise<TableState[]> {
   const rows = await db<{ table: string; size: string; live: string; dead: string; vacuumedAt: Date | null }[]>`
     with tables as (
@@ -81,8 +81,8 @@ export async function readSchemaParts(db: Reader): Promise<SchemaParts> {
 }
 
 /**
- * The statements that took the most time of this database since the statistics began. Only statements whose values PostgreSQL
- * strikes out: `alter role … password` would show the password.
+ * The statements that took the most time of this database since PostgreSQL began to count. It lists only kinds of statements whose values
+ * PostgreSQL replaces by placeholders. `alter role … password`, for example, would show the password.
  */
 export async function listSlowStatements(db: Reader, limit: number): Promise<SlowStatement[]> {
   const rows = await db<{ text: string; calls: string; meanMs: string; totalMs: string }[]>`
@@ -100,7 +100,7 @@ export async function listSlowStatements(db: Reader, limit: number): Promise<Slo
   }));
 }
 
-/** Standbys and slots of the server. On a standby there are none: its primary has them. */
+/** The standbys and replication slots of the server. A standby has none: its primary has them. */
 export async function readReplication(db: Reader): Promise<Replication> {
   const [row] = await db<Replication[]>`
     with here as (select case when not pg_is_in_recovery() then pg_current_wal_lsn() end as lsn)
@@ -128,7 +128,7 @@ export async function readRights(db: Reader): Promise<DatabaseRights> {
   return row;
 }
 
-/** False if the role may not write the tables of the gateway. Null before they exist. */
+/** True if the role may write the gateway's tables. Null before these tables exist. */
 export async function mayWrite(db: Reader): Promise<boolean | null> {
   const [row] = await db<{ mayWrite: boolean | null }[]>`
     select case when to_regclass('payments') is not null then

@@ -22,34 +22,37 @@ import { ABOUT_TRANSACTION, traceStatements } from './traced-statements.ts';
 export type { Reader } from './statement.ts';
 
 /**
- * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` creates, or are a `SingleStatement`. Only
- * `actions/command.ts` calls `begin` and `single`: it is the only write path.
+ * A PostgreSQL database with its pool of connections. Reads run on any connection of the pool. A write needs a `Tx`, which only `begin`
+ * creates, or is a `SingleStatement`. Only `actions/command.ts` calls `begin` and `single`, so it is the only write path.
  */
 export interface Database {
   readonly sql: Reader;
-  /** Runs reading statements one after the other on one connection, so on one server. */
+  /** Runs reading statements one after the other on one connection, and therefore on one server. */
   onOneConnection<T>(work: (sql: Reader) => Promise<T>): Promise<T>;
-  /** `random` creates the ids of appended events. `origin` is recorded in audit entries. */
+  /** Runs the work in a database transaction. `random` creates the ids of appended events. `origin` is recorded in audit entries. */
   begin<T>(random: Random, work: (tx: Tx) => Promise<T>, origin?: Origin): Promise<T>;
-  /** Runs one statement. PostgreSQL makes it a transaction of its own, in one round trip. */
+  /** Runs one statement. PostgreSQL commits it as a transaction of its own, so one round trip is enough. */
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
   onEvents(listener: () => void): void;
-  /** Calls the listener after every commit that decided about money, with the lines for the log. */
+  /** Calls the listener after every commit with decisions about money. The argument has the lines that describe them in the log. */
   onMoney(listener: (lines: readonly MoneyLine[]) => void): void;
-  /** Receives notifications while the database is open, over a separate connection that reconnects by itself. */
+  /**
+   * Calls the listener with the notifications of a channel until the database is closed. They come by a separate connection that reconnects
+   * by itself.
+   */
   listen(channel: string, listener: Listener): Promise<void>;
   load(): DatabaseLoad;
   close(): Promise<void>;
 }
 
-/** The current use of the connections, and the failures since the start, by kind. */
+/** The present use of the connections, and the number of failures of each kind since the start. */
 export interface DatabaseLoad extends PoolLoad {
   readonly errors: Readonly<Record<DatabaseFault | 'other', number>>;
 }
 
 const SAVEPOINT = Symbol('savepoint');
-/** A transaction in progress. No other module can create one, because the symbol is not exported. */
+/** A database transaction in progress. No other module can create one, because the symbol is not exported. */
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly outbox: TxOutbox;
@@ -59,7 +62,7 @@ export interface Tx extends Reader {
 interface TxOutbox {
   readonly random: Random;
   hasEvents: boolean;
-  /** The decisions about money of this transaction. They are written to the log after the commit. */
+  /** The decisions about money in this database transaction. They are written to the log after the commit. */
   money: MoneyLine[];
 }
 
@@ -67,17 +70,17 @@ type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
 export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
   readonly poolSize: number;
-  /** A URL of the same database without a pooler, for notifications. Set if `url` leads to a pooler in transaction mode. */
+  /** A URL of the same database without a pooler, used for notifications. Set if `url` leads to a pooler in transaction mode. */
   readonly directUrl?: string | undefined;
-  /** True if statements are prepared under a name. The default is true without a pooler. */
+  /** True if the server prepares statements under a name. By default true without a pooler, and false with one. */
   readonly isPrepared?: boolean | undefined;
-  /** Detects a hanging database. Without it, a statement waits until its timeout. */
+  /** Detects that the database hangs. Without it, a statement on a hanging database waits until its timeout. */
   readonly heartbeat?: Heartbeat;
-  /** Records a span for each transaction and statement within a recorded span. */
+  /** Records a span for each database transaction and statement within a recorded span. */
   readonly tracing?: Tracing | undefined;
 }
 
-/** The time that running statements get when the database is closed. */
+/** The time that running statements get to finish after the database is closed. */
 const CLOSE_MS = 1_000;
 
 export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs'> {
@@ -85,18 +88,22 @@ export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeout
 }
 
 /**
- * List statements get memory to sort and hash some hundred thousand rows. They are planned for their values, because the right
- * index depends on the filter. They are not compiled, because compiling takes longer than running them.
+ * The settings of connections for lists. Their statements get enough memory to sort and hash some hundred thousand rows. They are planned
+ * for their values, because the right index depends on the filter. They are not compiled (JIT), because that takes longer than running
+ * them.
  */
 export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_plan', jit: 'off' };
 
-/** A separate pool for lists and searches, read only and with a short statement timeout. */
+/** Opens a separate pool for lists and searches, which is read only and has a short statement timeout. */
 export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Database {
   const settings = { ...LIST_SETTINGS, default_transaction_read_only: 'on', ...input.settings };
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
-/** Statements touch few rows. With this cost they use an index even while a new table has no statistics yet. */
+/**
+ * The default server parameters of a pool's connections. Their statements touch few rows. With this cost, the planner uses an index even
+ * while a new table has no statistics.
+ */
 const SETTINGS = { random_page_cost: '1.1' };
 
 export function openDatabase(input: DatabaseInput): Database {
@@ -116,7 +123,7 @@ export function openDatabase(input: DatabaseInput): Database {
     if (kind !== undefined) errors[kind] += 1;
   };
 
-  /** Lends a connection to the work. A broken connection does not return to the pool. */
+  /** Runs the work with a connection of the pool. A broken connection is closed and does not return to the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const client = await pool.take().catch((error: unknown) => {
       const failure = connectionError(error);
@@ -139,7 +146,7 @@ export function openDatabase(input: DatabaseInput): Database {
   const runOnce: Run = (statement) =>
     borrow((session) => {
       const work = () => session.run(statement);
-      // The parameters are set within a transaction, because a pooler may use another connection for the next statement.
+      // The parameters are set within a transaction, because a pooler may run the next statement on another connection.
       return isPooled ? transact(session, begin, work) : work();
     });
   const run: Run = async (statement) => {
@@ -171,7 +178,7 @@ export function openDatabase(input: DatabaseInput): Database {
     onOneConnection: (work) =>
       borrow((session) => {
         const run = () => work(readerOf(session.run));
-        // A pooler may use another connection, and another server, for the next transaction.
+        // A pooler may run the next transaction on another connection, and on another server.
         return isPooled ? transact(session, begin, run) : run();
       }),
     begin:
@@ -201,12 +208,12 @@ export function openDatabase(input: DatabaseInput): Database {
   }
 }
 
-/** Runs the work between `begin` and `commit`. Any error rolls all of it back. */
+/** Runs the work between `begin` and `commit`. Any error of the work rolls all of it back. */
 async function transact<T>(session: Session, begin: string, work: () => Promise<T>): Promise<T> {
   await session.command(begin);
   try {
     const result = await work();
-    // If a statement failed and the work continued, the server answers `commit` with ROLLBACK and without an error.
+    // The server answers `commit` with ROLLBACK, and not with an error, if a statement failed and the work continued after it.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;
   } catch (error) {
@@ -219,7 +226,7 @@ async function transact<T>(session: Session, begin: string, work: () => Promise<
   }
 }
 
-/** Runs work that can be rolled back without the rest of the transaction. */
+/** Runs work within a transaction. If the work throws, only its own changes are rolled back. */
 export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tx[SAVEPOINT](work);
 }
@@ -237,8 +244,8 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
-        // If this rollback fails, the changes of the work are not undone. So the error of the rollback is thrown instead of the
-        // work's own error, which the caller could handle as a refusal and then commit.
+        // If this rollback fails, the changes of the work remain in the transaction. Then the error of the rollback is thrown instead of
+        // the work's own error. Otherwise the caller could treat the work's error as a refusal, and commit the changes.
         await session.command(`rollback to savepoint ${name}`);
         outbox.money.length = before;
         throw error;
@@ -248,31 +255,35 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
 }
 
 /**
- * `unavailable`: the database is unreachable or stopping, and the request may be sent again. `conflict`: the transaction lost a
- * race, or a statement must be prepared again, and the transaction may be retried. `busy`: a lock was not granted in time.
+ * A fault of the database that may pass. `unavailable`: the database is unreachable or is stopping, and the client may send its request
+ * again. `conflict`: the transaction lost a race, or a statement must be prepared again, so the transaction may be repeated. `busy`: a lock
+ * was not granted in time.
  */
 export type DatabaseFault = 'unavailable' | 'conflict' | 'busy';
 
 const FAULTS: Readonly<Record<string, DatabaseFault>> = {
-  '28000': 'unavailable', // this user may not connect (now)
-  '28P01': 'unavailable', // wrong password: it was changed
-  '3D000': 'unavailable', // no such database (yet)
-  '55000': 'unavailable', // the database takes no connections
-  '25006': 'unavailable', // read-only: the primary has moved elsewhere
-  '25P03': 'unavailable', // idle in transaction for too long
-  '57014': 'unavailable', // statement timeout
-  '57P01': 'unavailable', // stopped by the administrator
-  '57P02': 'unavailable', // crashed
-  '57P03': 'unavailable', // starting or stopping
+  '28000': 'unavailable', // the user may not connect, perhaps only for now
+  '28P01': 'unavailable', // wrong password: somebody has changed it
+  '3D000': 'unavailable', // the database does not exist, perhaps only for now
+  '55000': 'unavailable', // the database accepts no connections
+  '25006': 'unavailable', // the server is read-only, because another one is the primary now
+  '25P03': 'unavailable', // the transaction was idle for too long
+  '57014': 'unavailable', // the statement ran into its timeout
+  '57P01': 'unavailable', // the administrator has ended the connection
+  '57P02': 'unavailable', // another process of the server has crashed
+  '57P03': 'unavailable', // the server is starting or stopping
   '40001': 'conflict',
   '40P01': 'conflict',
   '55P03': 'busy',
 };
 
-/** 08: connection. 53: no disk space, memory or connection is left. 58: the server's system failed, such as its disk. */
+/**
+ * The classes of SQLSTATE that mean `unavailable`. 08: connection. 53: no disk space, memory or connection is left. 58: a failure of the
+ * server's system, such as its disk.
+ */
 const UNAVAILABLE_CLASS = /^(08|53|58)/;
 
-/** True if PostgreSQL refused the data itself, so that a retry would fail again. */
+/** True if PostgreSQL refused the data itself, so that repeating the statement would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
 }
@@ -281,7 +292,7 @@ export function isStatementTimeout(error: unknown): boolean {
   return sqlState(error) === '57014';
 }
 
-/** Decides by SQLSTATE, never by message text. */
+/** The kind of a fault that may pass, or undefined for any other error. The SQLSTATE decides, never the text of the message. */
 export function databaseFault(error: unknown): DatabaseFault | undefined {
   if (error instanceof ConnectionError) return 'unavailable';
   if (isStalePlan(error)) return 'conflict';
@@ -290,7 +301,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   return FAULTS[code] ?? (UNAVAILABLE_CLASS.test(code) ? 'unavailable' : undefined);
 }
 
-/** The row of a statement that always returns one row. */
+/** The row of a statement that always returns a row. */
 export function one<T>(rows: readonly T[]): T {
   const [row] = rows;
   if (row === undefined) throw new Error('The statement returned no row.');

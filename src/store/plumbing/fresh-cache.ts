@@ -2,16 +2,16 @@ import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * A cache of rows that are read on every request, with a maximum age. Rows in use are refreshed in the background, all in one
- * statement. The steady state therefore costs no round trip, and a change made on any node is visible on all nodes within the
- * maximum age. If the database is unreachable, the rows age out, and the next read reports the error.
+ * A cache with a maximum age, for rows that every request reads. Rows in use are refreshed in the background, many in one statement, so
+ * most reads need no round trip. A change by any node is visible on all nodes within the maximum age. If the database is unreachable, the
+ * rows become too old, and the next read reports the error.
  */
 export interface FreshCache<Row> {
-  /** The row if it is cached and fresh enough. Never reads the database. */
+  /** The row, if it is cached and not too old. Never reads the database. */
   peek(key: string): Row | undefined;
-  /** The row, read from the database if needed. Concurrent reads share one statement. */
+  /** The row, from the cache or the database. Concurrent reads share one statement. */
   get(key: string): Promise<Row | undefined>;
-  /** Drops a row that this node has just changed. */
+  /** Removes a row from the cache, because this node has just changed it. */
   forget(key: string): void;
   stop(): void;
 }
@@ -49,7 +49,7 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
   let isStopped = false;
 
   async function readInto(keys: readonly string[]): Promise<Map<string, Row>> {
-    // The age counts from before the read, because a change during the read may be missing in the answer.
+    // The age of the rows is counted from before the read, because a change during the read may be missing in its answer.
     const readAtMs = world.clock.nowMs();
     const rows = new Map((await read(keys)).map((row) => [keyOf(row), row]));
     for (const key of keys) {
@@ -68,7 +68,7 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
     }
     const keys = [...entries.keys()];
     for (let start = 0; start < keys.length; start += MAX_KEYS_PER_READ) {
-      // After a failed read the rows age out, and the next read that misses reports the error.
+      // If the read fails, the rows become too old, and the next `get` reports the error.
       await readInto(keys.slice(start, start + MAX_KEYS_PER_READ)).catch(() => {});
     }
     cancelRefresh = undefined;

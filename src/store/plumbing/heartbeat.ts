@@ -6,25 +6,27 @@ import { type ConnectionInput, connect, connectionSettings, cut, send } from './
 import { findPrimary, type Primary } from './primary.ts';
 
 /**
- * Detects a database that hangs without closing its connections, such as a stopped process or a vanished host. A separate
- * connection repeatedly asks for the database's time. A short statement timeout would not do, because it cannot distinguish a slow
- * statement from a silent server.
+ * Detects a database that hangs without closing its connections: a stopped process, or a host that has vanished. A separate connection asks
+ * for the database's time again and again. A short statement timeout would not be enough, because it cannot distinguish a slow statement
+ * from a silent server.
  */
 export interface Heartbeat {
-  /** The URL of the current primary only. */
+  /** The URL of the present primary alone, without the other hosts. */
   url(): string;
-  /** False while the database does not answer. New work is then refused at once. */
+  /** False while the database does not answer. New statements are then refused at once. */
   isAlive(): boolean;
-  /** Records an answer on another connection. It proves that the database is alive even if the next beat is late. */
+  /**
+   * Records that the database has answered on another connection. This proves that it is alive, even if the heartbeat's own answer is late.
+   */
   noteAnswer(): void;
-  /** Calls the listener each time the database stops answering or moves, because its connections are useless then. */
+  /** Calls the listener each time the database stops answering or moves to another host. Its open connections are then useless. */
   onStall(listener: () => void): void;
-  /** Resolves when the first beats are answered or refused, or when the database is considered stalled. */
+  /** Resolves after the first answers or a refusal, or when the database has been silent for too long. */
   readonly started: Promise<void>;
   stop(): void;
 }
 
-/** An answer of the server, with this node's times of question and answer. */
+/** An answer of the server, with the times at which this node asked and got the answer. */
 export interface Beat {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -33,28 +35,28 @@ export interface Beat {
 
 export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicationName' | 'isPooled'> {
   readonly log: Log;
-  /** The clock that the beats are measured with. */
+  /** The clock that measures `askedAtMs` and `answeredAtMs`. */
   readonly clock: Clock;
-  /** The question of each beat: one statement without parameters, which returns one row. */
+  /** The expressions that each beat selects, without parameters. The statement returns one row. */
   readonly ask: string;
   readonly onBeat: (beat: Beat) => void;
-  /** Chooses a server among the hosts of the URL, again for each connection. By default the primary. */
+  /** Chooses a server among the hosts of the URL. Called for each new connection. By default it chooses the primary. */
   readonly find?: (url: string, last: Primary) => Promise<Primary>;
-  /** The lines of the log when the server falls silent, and when it answers again. */
+  /** The lines of the log when the server stops answering, and when it answers again. */
   readonly words: { readonly silent: string; readonly back: string };
   readonly limits?: HeartbeatLimits;
 }
 
-/** How long a server may be silent. */
+/** The times for which a server may be silent. */
 export interface HeartbeatLimits {
-  /** A connection without an answer for this long is abandoned. */
+  /** The time after which a connection without an answer is closed. */
   readonly answerMs: number;
-  /** Silence is counted in ticks of this process. */
+  /** The number of ticks of this process without an answer after which the server counts as silent. */
   readonly silentTicks: number;
 }
 
 const BEAT_EVERY_MS = 500;
-/** The first beats of a connection follow in quick succession, because the fastest one sets the clock. */
+/** The number of beats of a new connection that follow each other quickly. The fastest one sets the node's clock. */
 const FIRST_BEATS = 5;
 const FIRST_PAUSE_MS = 5;
 const RETRY_MS = 100;
@@ -62,7 +64,7 @@ const TICK_MS = 250;
 const LIMITS: HeartbeatLimits = { answerMs: 2_000, silentTicks: 8 };
 const findNewest = (url: string, { timeline }: Primary) => findPrimary(url, timeline);
 
-/** Delays use the machine's time, because a node in virtual time still has real sockets. */
+/** Starts the heartbeat of a server. Its delays use the machine's clock, because a node in virtual time still has real sockets. */
 export function startHeartbeat(input: HeartbeatInput): Heartbeat {
   const { log, clock, ask, onBeat, find = findNewest, words, limits = LIMITS } = input;
   const stop = new AbortController();
@@ -116,7 +118,7 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
         await beat();
         pauseMs = beats < FIRST_BEATS ? FIRST_PAUSE_MS : BEAT_EVERY_MS;
       } catch (error) {
-        // A refusal such as "too many connections" is an answer. Statements receive the same refusal with its reason.
+        // A refusal such as "too many connections" is an answer. Statements get the same refusal, with its reason.
         if (error instanceof pg.DatabaseError) {
           noteAnswer();
           started.resolve();
@@ -128,7 +130,10 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
     giveUpConnection();
   }
 
-  /** Silence is counted in ticks of this process, so that a pause of the process itself does not count as silence. */
+  /**
+   * Counts the silence of the server. It is counted in ticks of this process, so that a pause of the process itself does not count as
+   * silence.
+   */
   function tick(): void {
     if (stop.signal.aborted) return;
     systemWorld.timers.after(TICK_MS, tick);

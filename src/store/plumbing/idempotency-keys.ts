@@ -5,7 +5,7 @@ import type { Reader, Tx } from './database.ts';
 export interface IdempotencyScope {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Empty if the route has no merchant. */
+  /** The id of the merchant. Empty if the route has none. */
   readonly merchantId: string;
   readonly route: string;
   readonly key: string;
@@ -15,13 +15,14 @@ export interface StoredAnswer {
   readonly requestHash: string;
   readonly status: number;
   readonly body: string;
-  /** The time of the first request. */
+  /** The time of the first request with the key. */
   readonly createdAt: Date;
 }
 
 /**
- * Claims the key for this transaction. If another transaction holds the key, this one waits until it ends. Then either the other
- * claim was rolled back and this claim succeeds, or the stored answer can be read.
+ * Claims an Idempotency-Key for this database transaction. If another transaction has claimed the same key, this function waits until that
+ * transaction ends. After its rollback, this claim succeeds. After its commit, this function returns false, and the stored answer can be
+ * read.
  */
 export async function claimKey(tx: Tx, scope: IdempotencyScope, requestHash: string, at: Date): Promise<boolean> {
   const { count } = await tx`
@@ -45,7 +46,7 @@ export async function findAnswer(db: Reader, scope: IdempotencyScope): Promise<S
   return row;
 }
 
-/** Deletes at most `limit` keys older than `before`, and returns their number. */
+/** Deletes at most `limit` Idempotency-Keys that were stored before `before`, and returns their number. */
 export async function pruneKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from idempotency_keys where ctid = any(array(

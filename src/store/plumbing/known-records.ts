@@ -1,12 +1,12 @@
 import type { Reader, Tx } from './database.ts';
 
-/** The facts of a network (CAIP-2) or an asset (CAIP-19) that the database remembers. Their form is in `chains/records/`. */
+/** The facts about a network (CAIP-2) or an asset (CAIP-19) that the database keeps. Their form is in `chains/records/`. */
 export interface KnownRecord {
   readonly subject: string;
   readonly facts: object;
 }
 
-/** The newest row of each subject. Their number is bounded by the records ever used. */
+/** The newest row of each network and asset. There are only as many as were ever used. */
 export function listKnownRecords(db: Reader): Promise<KnownRecord[]> {
   return db<KnownRecord[]>`
     select distinct on (subject) subject, facts from known_records order by subject, id desc`;

@@ -1,25 +1,25 @@
 import type { Reader, Tx } from './database.ts';
 
-/** More than the clocks of well-kept nodes differ. */
+/** The difference between the clocks of two nodes above which one of them must be wrong. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
-/** The right to do work that only one node may do at a time. */
+/** The right to do a kind of work that only one node may do at a time. */
 export interface Lease {
   readonly name: string;
-  /** Grows with every holder. A write with an old number is refused, however late it arrives. */
+  /** Grows with each new holder. A write with an old number is refused, however late it arrives. */
   readonly fencing: number;
 }
 
 /**
- * Takes the lease, unless another node still holds it. If the end of a lease is impossibly late, the clock of its holder or of this
- * node is wrong. Such a lease is taken over, so that no node waits hours for a dead holder. Two live nodes then take it from each
- * other, which is slow but safe.
+ * Takes a lease, unless another node still holds it. If a lease ends later than any correct clock could have set it, the clock of its
+ * holder or of this node is wrong. Such a lease is taken over, so that no node waits for hours for a holder that has died. If both nodes
+ * live, they take the lease from each other again and again, which is slow but safe.
  */
 export async function takeLease(
   tx: Tx,
   { name, holder, now, until }: { name: string; holder: string; now: Date; until: Date },
 ): Promise<Lease | undefined> {
-  // The subquery sees the row as it was before the statement.
+  // The subquery in `noted` sees the row of the lease as it was before the statement.
   const [row] = await tx<{ fencing: string }[]>`
     with taken as (
       insert into leases (name, holder, fencing, until, taken_by)
@@ -39,24 +39,24 @@ export async function takeLease(
   return row && { name, fencing: Number(row.fencing) };
 }
 
-/** A trigger refuses lease holders of an older version, which do not write this word. */
+/** The word that `taken_by` begins with. A database trigger refuses nodes of an older version, which do not write it. */
 const VERSION = 'lots';
 
-/** The holder of a released lease. */
+/** The value of `holder` after a lease was released. */
 const NOBODY = '';
 
-/** Releases the lease, so that the next holder can take it at once. */
+/** Releases a lease, so that another node can take it at once. */
 export async function releaseLease(tx: Tx, { name, fencing }: Lease, now: Date): Promise<void> {
   await tx`update leases set until = ${now}, holder = ${NOBODY} where name = ${name} and fencing = ${fencing}`;
 }
 
-/** Prolongs the lease. Returns false if it is no longer held. */
+/** Extends a lease. Returns false if another node has taken it. */
 export async function extendLease(tx: Tx, { name, fencing }: Lease, until: Date): Promise<boolean> {
   const { count } = await tx`update leases set until = ${until} where name = ${name} and fencing = ${fencing}`;
   return count === 1;
 }
 
-/** Returns true if the lease is still held. No other node can take it before this transaction ends. */
+/** Returns true if the lease is still held. No other node can take it before this database transaction ends. */
 export async function lockLease(tx: Tx, { name, fencing }: Lease): Promise<boolean> {
   const rows = await tx`select from leases where name = ${name} and fencing = ${fencing} for share`;
   return rows.length === 1;
@@ -67,19 +67,19 @@ export interface LeaseState {
   readonly until: Date;
 }
 
-/** All leases ever taken: a few for each network. */
+/** All leases that were ever taken: a few for each network. */
 export function listLeases(db: Reader): Promise<LeaseState[]> {
   return db<LeaseState[]>`select name, until from leases`;
 }
 
 export interface LeaseHolder extends LeaseState {
-  /** The host of the process and a random name. Empty if the last holder released the lease. */
+  /** The host of the node and a random name. Empty if the last holder released the lease. */
   readonly holder: string;
-  /** Null if it was taken so long ago that the row of the takeover was deleted. */
+  /** The time at which the holder took the lease. Null if that was so long ago that its row was pruned. */
   readonly since: Date | null;
 }
 
-/** All leases with their last holders. */
+/** All leases that were ever taken, with their last holders. */
 export function listLeaseHolders(db: Reader): Promise<LeaseHolder[]> {
   return db<LeaseHolder[]>`
     select l.name, l.until, l.holder, t.at as since
@@ -95,18 +95,18 @@ export function isHeldAt({ until }: LeaseState, nowMs: number): boolean {
   return until.getTime() > nowMs;
 }
 
-/** The change of a lease to another holder. */
+/** The change of a lease from one holder to another. */
 export interface Takeover {
   readonly name: string;
   readonly fencing: number;
   readonly at: Date;
-  /** False if the previous holder did not release the lease, because it died, hung or lost the database. */
+  /** False if the previous holder did not release the lease, because it had died, hung or lost the database. */
   readonly isReleased: boolean;
 }
 
 /**
- * Takeovers of leases whose names begin with one of these words and a blank, within the period, the newest first. The first holder
- * of a lease is no takeover.
+ * Takeovers within a period of leases whose names begin with one of these words and a blank, the newest first. The first time that a lease
+ * is taken does not count as a takeover.
  */
 export async function findTakeovers(
   db: Reader,
@@ -120,7 +120,7 @@ export async function findTakeovers(
   return rows.map((row) => ({ ...row, fencing: Number(row.fencing) }));
 }
 
-/** Deletes at most `limit` takeovers from before that time, and returns their number. */
+/** Deletes at most `limit` takeovers from before `before`, and returns their number. */
 export async function pruneTakeovers(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from lease_takeovers where ctid = any(array(

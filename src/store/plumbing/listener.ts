@@ -5,28 +5,31 @@ import { findPrimary } from './primary.ts';
 
 export interface Listener {
   readonly onMessage: (text: string) => void;
-  /** Called at the start and after each reconnection. Messages sent while the connection was down were lost. */
+  /** Called at the start and after each reconnection. Messages that were sent while the connection was down are lost. */
   readonly onConnected: () => void;
 }
 
-/** One connection that listens on any number of channels. */
+/** A connection that listens on any number of channels. */
 export interface Listening {
   add(channel: string, listener: Listener): Promise<void>;
-  /** Closes a connection that may be silent forever, and opens a new one. */
+  /** Closes the connection, which may be silent forever, so that a new one is opened. */
   reopen(): void;
   stop(): Promise<void>;
 }
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
-/** If the server is silent for longer, a new connection is tried. */
+/** The longest wait for an answer when the connection is opened again. Afterwards another attempt begins. */
 const ANSWER_MS = 3_000;
-/** Nobody waits for a starting node, and the node may be busy itself. */
+/**
+ * The longest wait for an answer at the start of a node. It is longer, because nobody waits for the node yet, and the node may be busy
+ * itself.
+ */
 const FIRST_ANSWER_MS = 15_000;
 
 /**
- * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time, because a node in
- * virtual time still has real sockets. The connection is opened with the first channel.
+ * Listens on a separate connection, which is opened with the first channel, and opened again whenever it breaks. Its delays use the
+ * machine's clock, because a node in virtual time still has real sockets.
  */
 export function createListening(input: ConnectionInput): Listening {
   const listeners = new Map<string, Listener>();

@@ -9,16 +9,16 @@ import { sqlState } from './session.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
-/** An arbitrary number, the same in every version of the gateway. */
+/** The number of the advisory lock for migrations. It is arbitrary, and the same in every version of the gateway. */
 const LOCK = 7_455_011;
 
-/** SQLSTATE `insufficient_privilege`. */
+/** The SQLSTATE `insufficient_privilege`. */
 const NO_RIGHT = '42501';
 const MAY_NOT_CHANGE =
   'The database does not have the schema of this version yet, and this role may not change it: set DATABASE_MIGRATE_URL, or run `npm run till -- migrate` with it.';
 const MAY_NOT_READ =
   'The role of DATABASE_URL may not read the tables of the gateway: use the role till_run of `npm run till -- database roles --apply`, or the owner of the tables.';
-/** Short, because a concurrent index build waits for this statement. */
+/** The pause between two attempts to take the lock. It is short, because a concurrent index build waits for this statement. */
 const ASK_AGAIN_S = 0.1;
 
 const WITHOUT_TRANSACTION = '-- Without a transaction';
@@ -30,21 +30,21 @@ interface Migration {
   readonly sha256: string;
 }
 
-/** In the name of a migration after which no older version may be started again. */
+/** Matches the name of a migration after which no older version of the gateway may be started again. */
 const ONE_WAY = /^\d{4}_one_way_/;
 
-/** The database was migrated by a newer gateway, or contains a migration that differs from ours. */
+/** Thrown if a newer gateway has migrated the database, or if the database contains a migration that differs from ours. */
 export class SchemaMismatchError extends Error {}
 
 /**
- * Migrates the schema to this version: forward only, in order, each file in its own transaction. A lock lets any number of nodes
- * start at the same time. After a crash, the files before it stay applied. A file that begins with `-- Without a transaction` runs
- * statement by statement, and again from its beginning after a crash. `newest` is the last migration of a newer version that the
- * operator accepts, who goes back to this version.
+ * Migrates the schema to this version. Files are applied in order, only forward, each in its own transaction. A lock lets any number of
+ * nodes start at the same time. After a crash, the files that were already applied stay applied. A file that begins with `-- Without a
+ * transaction` runs statement by statement, and runs again from its beginning after a crash. `newest` is set by an operator who goes back
+ * to this version: the last migration of a newer version that is accepted.
  */
 export async function migrate(deps: { log: Log }, url: string, newest?: string): Promise<void> {
   const migrations = await readMigrations();
-  // No timeout, because other nodes wait here for the migrating node, and an index build may take long.
+  // The connection has no statement timeout: other nodes wait here for the migrating node, and an index build may take long.
   const { url: primaryUrl } = await findPrimary(url);
   const client = await connect(
     connectionSettings({ url: primaryUrl, applicationName: 'till-migrate', statementTimeoutMs: 0 }),
@@ -52,7 +52,7 @@ export async function migrate(deps: { log: Log }, url: string, newest?: string):
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   let isRead = false;
   try {
-    // The run role may not create tables. It does not need to while the schema is up to date.
+    // The run role may not create tables. It needs no such right while the schema is up to date.
     const { missing } = await migrationState(sql, newest);
     if (missing.length === 0) return;
     isRead = true;
@@ -82,14 +82,15 @@ export async function migrate(deps: { log: Log }, url: string, newest?: string):
     if (sqlState(error) !== NO_RIGHT) throw error;
     throw new SchemaMismatchError(isRead ? MAY_NOT_CHANGE : MAY_NOT_READ);
   } finally {
-    // The end of the connection releases the lock, and rolls back a failed migration.
+    // The end of the connection releases the lock, and rolls back a migration that has failed.
     await client.end();
   }
 }
 
 /**
- * Polls for the lock instead of waiting for it. A concurrent index build waits for all statements that began before it. A statement
- * that waited for the lock would block the build, and PostgreSQL would end one of the two as a deadlock.
+ * Takes the advisory lock by repeated attempts, not by waiting. A concurrent index build waits for all statements that began before it. A
+ * statement that waited for the lock would block the index build of the node that has the lock, and PostgreSQL would end one of the two as
+ * a deadlock.
  */
 async function takeLock(sql: Reader): Promise<void> {
   for (;;) {
@@ -103,7 +104,7 @@ function statementsOf({ sql }: Migration): string[] {
   return sql.split(/;\s*\n/).filter((text) => text.trim() !== '');
 }
 
-/** The names of the applied and of the missing migrations. Throws if this version cannot use the database. */
+/** The names of the applied and the missing migrations. Throws if this version cannot use the database. */
 export async function migrationState(db: Reader, newest?: string): Promise<{ applied: string[]; missing: string[] }> {
   const known = await readMigrations();
   const [table] = await db<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`;
@@ -112,12 +113,15 @@ export async function migrationState(db: Reader, newest?: string): Promise<{ app
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
-/** Read once, because the files of a running version do not change and monitors ask often. */
+/**
+ * The number of the newest migration of this version. It is read once: the files of a running version do not change, and monitors ask
+ * often.
+ */
 let newestId: number | undefined;
 
 /**
- * True if the schema has every migration of this version. A newer version may have migrated it: a migration leaves all in place
- * that running nodes of older versions use, so they go on until they are replaced.
+ * True if the schema has every migration of this version. A newer version may have migrated it further. Migrations keep everything that
+ * running nodes of older versions use, so these nodes go on until they are replaced.
  */
 export async function isMigrated(db: Reader): Promise<boolean> {
   newestId ??= (await readMigrations()).at(-1)?.id ?? 0;

@@ -9,13 +9,13 @@ import { createWalHistory } from './wal-history.ts';
 
 export interface NodeDatabase {
   readonly db: Database;
-  /** Lists and searches, on separate connections. */
+  /** The pool for lists and searches, which has its own connections. */
   readonly listDb: Database;
-  /** Answers some lists in place of the primary. Undefined without `READ_DATABASE_URL`. */
+  /** The read replica, which answers some lists in place of the primary. Undefined without `READ_DATABASE_URL`. */
   readonly replica: Replica | undefined;
-  /** The database's time, which all nodes share. */
+  /** A clock that shows the database's time, which all nodes share. */
   readonly clock: Clock;
-  /** The milliseconds by which the machine's clock is ahead of the database. */
+  /** The milliseconds by which the machine's clock is ahead of the database's clock. */
   clockOffMs(): number;
   close(): Promise<void>;
 }
@@ -31,17 +31,20 @@ export interface NodeDatabaseInput {
   readonly readDatabaseUrl?: string | undefined;
   readonly readMaxLagMs: number;
   readonly log: Log;
-  /** Measures the time between two readings of the database's clock. */
+  /** The clock that measures the time between two readings of the database's clock. */
   readonly baseClock: Clock;
   readonly machineClock: Clock;
   readonly tracing?: Tracing | undefined;
-  /** How long the primary may be silent. By default two seconds. */
+  /** The time for which the primary may be silent. By default two seconds. */
   readonly silence?: HeartbeatLimits | undefined;
 }
 
 const ASK_TIME = '(extract(epoch from clock_timestamp()) * 1000)::text as ms';
 
-/** Opens the pool of requests and the pools of lists, with a heartbeat for each server. Resolves when the node's clock is set by the database. */
+/**
+ * Opens the pool for requests and the pools for lists, with a heartbeat for each server. Resolves when the database's time has set the
+ * node's clock.
+ */
 export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
   const {
     url,
@@ -66,7 +69,7 @@ export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDa
     applicationName: `${applicationName}-heartbeat`,
     log,
     clock: baseClock,
-    // The place in the log is asked for only if a replica is compared with it, because not every PostgreSQL has one.
+    // The log position is read only if there is a replica to compare with it, because not every PostgreSQL can give it.
     ask: `select ${[ASK_TIME, ...(readDatabaseUrl === undefined ? [] : [ASK_PRIMARY_WAL])].join(', ')}`,
     onBeat: ({ row, ...times }) => {
       clock.take({ ...times, theirMs: Number(row.ms) });

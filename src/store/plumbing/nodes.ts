@@ -1,20 +1,20 @@
 import type { Reader, Tx } from './database.ts';
 
-/** A running node, as it has registered itself. */
+/** A running node, as the node itself has registered. */
 export interface RunningNode {
-  /** A random id of the process. */
+  /** A random id of the node's process. */
   readonly id: string;
   readonly host: string;
   readonly roles: readonly string[];
   /** The ids of the node's master secrets. Null for a node of an older version, which does not report them. */
   readonly secretIds: readonly string[] | null;
-  /** The hashes of the records of networks that the node has read, by CAIP-2. Null for a node of an older version. */
+  /** The hashes of the network records that the node has read, by CAIP-2. Null for a node of an older version. */
   readonly records: Readonly<Record<string, string>> | null;
   readonly startedAt: Date;
   readonly seenAt: Date;
 }
 
-/** Stores the node, and deletes nodes that were not seen since `goneBefore`. */
+/** Stores the node, and deletes nodes that were last seen before `goneBefore`. */
 export async function putNode(tx: Tx, node: RunningNode, goneBefore: Date): Promise<void> {
   await tx`
     insert into nodes (id, host, roles, secret_ids, records, started_at, seen_at)

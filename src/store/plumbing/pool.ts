@@ -2,14 +2,14 @@ import pg from 'pg';
 import { cut } from './connection.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
-/** Connections that are opened on demand and stay open. */
+/** A pool of connections that are opened when needed and stay open. */
 export interface Pool {
   /** Takes a connection, which the caller must release. Rejects at once while the database does not answer. */
   take(): Promise<pg.PoolClient>;
   load(): PoolLoad;
-  /** Closes all connections, including those in use. */
+  /** Closes all connections at once, including those in use. */
   cutAll(): void;
-  /** Closes each connection when it is released. */
+  /** Closes the pool: each connection is closed when its caller has released it. */
   end(): Promise<void>;
 }
 
@@ -26,8 +26,8 @@ export interface PoolInput {
 }
 
 /**
- * When the database stops answering or moves to another host, the pool is abandoned with all its connections and waiting callers. A
- * new pool replaces it, so that no old connection attempt delays a new caller when the database is back.
+ * Opens a pool of connections. When the database stops answering or moves to another host, this pool is given up with all its connections
+ * and waiting callers, and a new one replaces it. So when the database is back, no old connection attempt delays a new caller.
  */
 export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat }: PoolInput): Pool {
   const clients = new Set<pg.Client>();
@@ -35,15 +35,15 @@ export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat 
   let pool = open();
 
   function open(): pg.Pool {
-    // Idle connections are not closed, because a new connection would cost the next request a handshake.
+    // Idle connections stay open, because a new connection would cost the next request a handshake.
     const opened = new pg.Pool({ ...settings(), max: poolSize, idleTimeoutMillis: 0 });
     opened.on('connect', (client: pg.Client) => {
       clients.add(client);
-      // The current statement fails with the same error. Without a listener, the event would end the process.
+      // If the connection breaks, the current statement fails with the same error. Without a listener, the event would end the process.
       client.on('error', () => {});
     });
     opened.on('remove', (client: pg.Client) => void clients.delete(client));
-    // An idle connection broke, and the pool has already removed it.
+    // An idle connection has broken, and the pool has already removed it. Without a listener, the event would end the process.
     opened.on('error', () => {});
     return opened;
   }
@@ -68,7 +68,7 @@ export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat 
         const giveUp = () => reject(noAnswer());
         waiting.add(giveUp);
         taken.then(
-          // A connection that arrives too late has no caller any more, and goes back to the pool.
+          // If the connection comes after the caller was refused, nobody waits for it, so it goes back to the pool.
           (client) => (waiting.delete(giveUp) ? resolve(client) : client.release()),
           (error: unknown) => {
             waiting.delete(giveUp);

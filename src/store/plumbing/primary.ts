@@ -2,17 +2,17 @@ import { hostUrls } from '../../domain/database-hosts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { ConnectionError, connect, connectionSettings, cut, send } from './connection.ts';
 
-/** A server that accepts writes. */
+/** A server of the database that accepts writes. */
 export interface Primary {
-  /** The URL of this host only. */
+  /** The URL of this host alone. */
   readonly url: string;
-  /** Increases with each failover. */
+  /** The number of the server's timeline, which increases with each failover. */
   readonly timeline: number;
 }
 
-/** A host without an answer after this time has vanished or hangs. */
+/** The longest wait for the answer of a host. A host that takes longer has vanished or hangs. */
 const ANSWER_MS = 2_000;
-/** The wait for other hosts after the first primary's answer: a former primary may answer faster than its successor. */
+/** The time that the other hosts get after the first answer of a primary. A former primary may answer faster than its successor. */
 const GRACE_MS = 300;
 const ASK = {
   text: 'select case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end as wal',
@@ -20,8 +20,8 @@ const ASK = {
 };
 
 /**
- * The primary among the hosts of the URL. A former primary that came back also accepts writes. Each promotion begins a new
- * timeline, so the server with the highest timeline is the primary. A server with a timeline below `leastTimeline` is not.
+ * Finds the primary among the hosts of the URL. A former primary that was started again also accepts writes. Each promotion begins a new
+ * timeline, so the server with the highest timeline is the primary. A server with a timeline below `leastTimeline` cannot be the primary.
  */
 export async function findPrimary(url: string, leastTimeline = 0): Promise<Primary> {
   const urls = hostUrls(url);
@@ -42,7 +42,7 @@ export async function findPrimary(url: string, leastTimeline = 0): Promise<Prima
   return primary;
 }
 
-/** The timeline of a primary. Undefined for a standby. The query has no parameters, so a pooler accepts it as well. */
+/** The timeline of a server that accepts writes. Undefined for a standby. The query has no parameters, so a pooler accepts it as well. */
 async function timelineOf(url: string): Promise<number | undefined> {
   const client = await connect({
     ...connectionSettings({ url, applicationName: 'till-primary', isPooled: true }),

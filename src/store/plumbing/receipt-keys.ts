@@ -3,9 +3,9 @@ import type { Reader } from './statement.ts';
 
 export interface StoredReceiptKey {
   readonly id: string;
-  /** Base64url. */
+  /** The public key in base64url. */
   readonly publicKey: string;
-  /** The wrapped private key. Null once another key signs. */
+  /** The encrypted private key. Null after another key has replaced this one. */
   readonly wrappedSeed: string | null;
 }
 
@@ -23,7 +23,7 @@ export async function insertReceiptKey(tx: Tx, key: StoredReceiptKey, now: Date)
     values (${key.id}, ${key.publicKey}, ${key.wrappedSeed}, ${now}, ${retiredAt}) on conflict do nothing`;
 }
 
-/** Deletes the private keys. The public keys stay. */
+/** Deletes the private keys of all receipt keys. Their public keys stay, so that old receipts can be verified. */
 export async function retireReceiptKeys(tx: Tx, now: Date): Promise<void> {
   await tx`update receipt_keys set wrapped_seed = null, retired_at = ${now} where retired_at is null`;
 }

@@ -2,33 +2,37 @@ import { one } from './database.ts';
 import type { Reader } from './statement.ts';
 import type { WalHistory, WalSample } from './wal-history.ts';
 
-/** How far a replica is, by its own answer. */
+/** The position of a replica in the write-ahead log, as the replica itself answers. */
 export interface ReplicaPlace {
   readonly isStandby: boolean;
-  /** Bytes of the write-ahead log that it has replayed. */
+  /** The position in the write-ahead log, in bytes, up to which the replica has replayed it. Null on a primary. */
   readonly position: string | null;
   readonly timeline: number | null;
   readonly identity: string;
 }
 
 /**
- * `silent`: no answer. `behind`: not far enough, for the caller or for anybody. `not_a_replica`: the server takes writes, or has
- * another database. `other_timeline`: the primary was replaced, and the server may have commits that were lost.
+ * The reason why a server does not answer a list. `silent`: it does not answer the heartbeat. `behind`: it has not replayed the position
+ * that the caller needs, or it is too far behind for any caller. `not_a_replica`: it takes writes, or is a server of another database.
+ * `other_timeline`: the primary was replaced, and this server may have commits that were lost.
  */
 export type ReplicaRefusal = 'silent' | 'behind' | 'not_a_replica' | 'other_timeline';
 
-/** The lag of a server that may not answer is given if it is known. */
+/** The answer to the question whether a server may answer lists. The lag of a server that may not is given if it is known. */
 export type ReplicaState =
   | { readonly refusal: undefined; readonly lagMs: number }
   | { readonly refusal: ReplicaRefusal; readonly lagMs: number | undefined };
 
-/** The same on a primary and its replicas, and on no other server: the identity of the server, and of the database in it. */
+/**
+ * SQL text for the identity of a server and of the database in it. A primary and its replicas have the same identity, and no other server
+ * has it.
+ */
 const IDENTITY = `(select system_identifier::text from pg_control_system()) || '/' ||
   (select oid::text from pg_database where datname = current_database()) as identity`;
 
 /**
- * The control file shows a new timeline after the next restart point. The receiver shows it at once, to roles with
- * `pg_read_all_stats`.
+ * SQL text for a `ReplicaPlace`. The control file shows a new timeline only after the next restart point. The WAL receiver shows it at
+ * once, but only to roles with `pg_read_all_stats`.
  */
 export const ASK_REPLICA = `select pg_is_in_recovery() as "isStandby",
   pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::text as position,
@@ -36,14 +40,17 @@ export const ASK_REPLICA = `select pg_is_in_recovery() as "isStandby",
     (select max(received_tli) from pg_stat_wal_receiver)) as timeline,
   ${IDENTITY}`;
 
-/** Columns of a primary. The timeline is the first eight digits of the name of a file of the log. A standby has neither. */
+/**
+ * SQL columns for the position of a primary. The timeline is in the first eight digits of the name of a log file. On a standby, position
+ * and timeline are null.
+ */
 export const ASK_PRIMARY_WAL = `case when not pg_is_in_recovery() then pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text end as position,
   case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
   ${IDENTITY}`;
 
 export type PrimaryPlace = Omit<WalSample, 'atMs'>;
 
-/** Undefined if the row is that of a standby, or has no place. */
+/** The position of a primary, from a row of `ASK_PRIMARY_WAL`. Undefined if the row is that of a standby or has no position. */
 export function primaryPlace({
   position,
   timeline,
@@ -65,13 +72,13 @@ export async function readReplicaPlace(sql: Reader): Promise<ReplicaPlace> {
 
 interface Measure {
   readonly history: WalHistory;
-  /** The position that the caller needs. */
+  /** The position in the write-ahead log that the caller needs. */
   readonly position: bigint;
   readonly maxLagMs: number;
   readonly nowMs: number;
 }
 
-/** Whether a server at this place may answer. */
+/** Decides whether a server at this position of the log may answer. */
 export function judgePlace(place: ReplicaPlace, { history, position, maxLagMs, nowMs }: Measure): ReplicaState {
   if (!place.isStandby || place.position === null) return { refusal: 'not_a_replica', lagMs: undefined };
   const replayed = BigInt(place.position);

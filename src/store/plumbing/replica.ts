@@ -17,11 +17,11 @@ import {
 import type { Reader } from './statement.ts';
 import type { WalHistory } from './wal-history.ts';
 
-/** A streaming replica that answers lists, if it has what the caller must see. */
+/** A streaming replica of the database that answers lists in place of the primary, if it has every change that the caller must see. */
 export interface Replica {
-  /** Runs the work if the server has replayed this position and is not too far behind. A failure of the work is thrown. */
+  /** Runs the work on the replica if it has replayed this log position and is not too far behind. Rejects if the work fails. */
   read<T>(position: bigint, work: (sql: Reader) => Promise<T>): Promise<ReplicaAnswer<T>>;
-  /** By the last beat. */
+  /** The state of the replica, by its last answer to the heartbeat. */
   state(): ReplicaState;
   load: Database['load'];
   close(): Promise<void>;
@@ -45,14 +45,17 @@ export interface ReplicaInput {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Lists that wait for a silent replica begin anew on the primary, so the silence must be short. */
+/**
+ * The silence after which the replica counts as not answering. It is short, because lists that wait for the replica then begin anew on the
+ * primary.
+ */
 const LIMITS = { answerMs: 1_000, silentTicks: 4 };
-/** A lock of a migration that is replayed must not keep lists. */
+/** The longest wait of a list for a lock. The replica may be replaying a migration that locks a table. */
 const LOCK_MS = '500';
-/** A replica that is a moment behind catches up within this time. */
+/** The longest wait for a replica that is only a moment behind. */
 const CATCH_UP_MS = 100;
 const STEP_MS = 5;
-/** After a wait in vain, lists ask once and do not wait for so long. */
+/** The time after a wait without success in which lists do not wait for the replica again. */
 const IMPATIENT_MS = 1_000;
 
 export function openReplica(input: ReplicaInput): Replica {
@@ -79,7 +82,7 @@ export function openReplica(input: ReplicaInput): Replica {
   });
   const db = openListDatabase({
     url,
-    // Its way leads through a pooler if the primary's does.
+    // The replica's URL leads through a pooler if the primary's URL does.
     directUrl: isPooled ? url : undefined,
     isPrepared,
     applicationName,
@@ -93,7 +96,10 @@ export function openReplica(input: ReplicaInput): Replica {
   const judge = (place: ReplicaPlace, position: bigint) =>
     judgePlace(place, { history, position, maxLagMs, nowMs: clock.nowMs() });
 
-  /** A balancer may lead each connection to another server, so the server is asked on the connection that it will answer on. */
+  /**
+   * Waits until the server of this connection has replayed the position. A balancer may lead each connection to another server, so the
+   * question is sent on the connection that will run the list.
+   */
   async function catchUp(sql: Reader, position: bigint): Promise<ReplicaState> {
     const startedAtMs = clock.nowMs();
     const waitMs = startedAtMs < impatientUntilMs ? 0 : CATCH_UP_MS;
@@ -129,7 +135,10 @@ export function openReplica(input: ReplicaInput): Replica {
   };
 }
 
-/** The first of several hosts that is a standby. A single host is taken as it is, and asked with each list. */
+/**
+ * The first host of the URL that is a standby. If there is a single host, it is returned without a check, because every list asks it
+ * anyway.
+ */
 export async function findStandby(url: string): Promise<Primary> {
   const urls = hostUrls(url);
   if (urls.length === 1) return { url, timeline: 0 };

@@ -1,12 +1,12 @@
 import type { Reader, Tx } from './database.ts';
 
-/** The shift of a sandbox's time. The chain is moved to `wantedMs` first, then `aheadMs` follows. */
+/** The shift of a sandbox's time. The chain is first moved to `wantedMs`. When it has got there, `aheadMs` is set to the same value. */
 export interface ClockShift {
   readonly wantedMs: number;
   readonly aheadMs: number;
 }
 
-/** The database's time, which all nodes use. */
+/** The present time of the database, which all nodes use. */
 export async function readDatabaseTime(db: Reader): Promise<number> {
   const [row] = await db<{ ms: string }[]>`select (extract(epoch from clock_timestamp()) * 1000)::text as ms`;
   return Number(row?.ms);
@@ -18,7 +18,7 @@ export async function findClockShift(db: Reader): Promise<ClockShift> {
   return { wantedMs: Number(row?.wanted ?? 0), aheadMs: Number(row?.ahead ?? 0) };
 }
 
-/** Adds to the wanted shift. Concurrent requests add up. Undefined if the sum would exceed `mostMs`. */
+/** Adds `byMs` to the wanted shift, and returns the sum. Concurrent requests add up. Undefined if the sum would exceed `mostMs`. */
 export async function requestClockShift(
   tx: Tx,
   { byMs, mostMs }: { byMs: number; mostMs: number },
@@ -31,7 +31,7 @@ export async function requestClockShift(
   return row && Number(row.wanted);
 }
 
-/** Records that the chain was moved this far ahead. */
+/** Records how far ahead the chain was moved. */
 export async function reachClockShift(tx: Tx, aheadMs: number): Promise<void> {
   await tx`update sandbox_clock set ahead_ms = greatest(ahead_ms, ${aheadMs}::bigint)`;
 }

@@ -3,15 +3,15 @@ import pg from 'pg';
 import { ConnectionError, rowsOf, type SentStatement, send } from './connection.ts';
 import { type Run, textOf } from './statement.ts';
 
-/** A connection in use by one statement or one transaction. */
+/** A connection while one statement or one transaction uses it. */
 export interface Session {
   /** Sends statements one after the other, in the order of the calls. */
   readonly run: Run;
-  /** Sends `begin`, `commit` and similar commands, and returns the command tag of the server. */
+  /** Sends a command such as `begin` or `commit`, and returns the server's command tag. */
   command(text: string): Promise<string>;
-  /** True if the connection cannot be reused. */
+  /** True if the connection is broken, so that nobody can use it again. */
   isLost: boolean;
-  /** Refuses every further statement, because the connection belongs to another caller from now on. */
+  /** Refuses all further statements of this session, because another caller may use the connection from now on. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export function openSession(client: pg.ClientBase, names: StatementNames, onAnsw
     async run(statement) {
       const { text, values } = textOf(statement);
       const name = statement.isPreparable ? names.of(text) : undefined;
-      // Without a name and values, the driver would choose the simple protocol, which accepts several statements in a text.
+      // For a text without a name and values, the driver would choose the simple protocol, which accepts several statements in one text.
       const queryMode = statement.isPreparable ? 'extended' : undefined;
       try {
         return rowsOf(await sendInTurn({ name, text, values, queryMode }));
@@ -51,7 +51,7 @@ export function openSession(client: pg.ClientBase, names: StatementNames, onAnsw
   return session;
 }
 
-/** The server closes the connection after these errors. 25006 means that it is no longer the primary. */
+/** The errors after which a connection is not used again. The server closes it, or is no longer the primary (25006). */
 const LOST: ReadonlySet<string | undefined> = new Set(['25006', '25P03', '57P01', '57P02', '57P04', '57P05']);
 
 function isConnectionLost(error: unknown): boolean {
@@ -60,15 +60,15 @@ function isConnectionLost(error: unknown): boolean {
   return LOST.has(code) || code?.startsWith('08') === true;
 }
 
-/** The names of prepared statements, the same on every connection and in every process. */
+/** The names of prepared statements. A statement has the same name on every connection and in every process. */
 export interface StatementNames {
-  /** Undefined if the limit of names is reached. */
+  /** The name for a statement. Undefined if the limit of names is reached. */
   of(text: string): string | undefined;
-  /** Makes every connection prepare the statement again. */
+  /** Gives the statement a new name, so that every connection prepares it again. */
   renew(text: string): void;
 }
 
-/** Each connection keeps all prepared statements, in the driver and in the server. */
+/** The most names. Each connection keeps all its prepared statements in memory, in the driver and in the server. */
 const MAX_NAMES = 1_000;
 
 export function createStatementNames(): StatementNames {
@@ -87,17 +87,17 @@ export function createStatementNames(): StatementNames {
   };
 }
 
-/** 128 bits in 22 characters. PostgreSQL allows 63. */
+/** A hash of 128 bits in 22 characters. PostgreSQL allows names of 63 characters. */
 function digestOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** No names, for a pooler that gives each transaction another connection, where a prepared statement would not exist. */
+/** Gives no statement a name. A pooler may run each transaction on another connection, where the prepared statement does not exist. */
 export const NO_STATEMENT_NAMES: StatementNames = { of: () => undefined, renew: () => {} };
 
 /**
- * True if a prepared statement can no longer run: a migration changed the type of a column (0A000), or the server has forgotten it
- * (26000). Nothing was executed, so the statement can be prepared again and run.
+ * True if a prepared statement can no longer run. Either a migration has changed the type of a column (0A000), or the server no longer
+ * knows the statement (26000). The server has executed nothing, so the statement can be prepared and run again.
  */
 export function isStalePlan(error: unknown): boolean {
   const code = sqlState(error);

@@ -1,8 +1,8 @@
 import { one, type Tx } from './database.ts';
 
 /**
- * Returns the value that all nodes share under this name. If none is stored, the candidate becomes the value. The value is not a
- * secret: everybody who can read the database can read it.
+ * The value that all nodes share under this name. If none is stored, `candidate` is stored as the value. The value is no secret: everybody
+ * who can read the database can read it.
  */
 export async function sharedValue(
   tx: Tx,
@@ -13,7 +13,7 @@ export async function sharedValue(
   return one(rows).value;
 }
 
-/** Deletes the keys that older versions stored in plain text, and returns them by name. */
+/** Deletes the keys that older versions stored unencrypted, and returns them by name. */
 export async function takeClearKeys(tx: Tx): Promise<ReadonlyMap<string, Buffer>> {
   const rows = await tx<{ name: string; value: Buffer }[]>`
     delete from shared_values where name in ('cursor', 'option', 'receipt') returning name, value`;

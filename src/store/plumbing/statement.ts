@@ -1,20 +1,22 @@
-/** Runs reading statements: the pool or a transaction. */
+/** Runs reading statements, either on the pool or in a database transaction. */
 export interface Reader {
-  /** A statement, or a fragment to be inserted into another statement. Values become parameters and never part of the text. */
+  /** Makes a statement, or a fragment for use in another statement. Values become parameters, and are never part of the text. */
   <T extends readonly unknown[] = Row[]>(parts: TemplateStringsArray, ...values: readonly Value[]): Statement<Rows<T>>;
-  /** A value for a parameter of type `jsonb`. */
+  /** A value for a parameter of the type `jsonb`. */
   json(value: unknown): Json;
-  /** Raw text without parameters: one statement, several statements, or a fragment. Never use it for text from outside. */
+  /**
+   * Makes a statement or a fragment of raw text without parameters. It may contain several statements. Never use it for text from outside.
+   */
   unsafe<T extends readonly unknown[] = Row[]>(text: string): Statement<Rows<T>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a statement that names no row type is read column by column
 type Row = Record<string, any>;
 
-/** The rows, and the number of rows that the statement read or changed. */
+/** The rows of a statement, with the number of rows that it read or changed. */
 export type Rows<T extends readonly unknown[] = Row[]> = T & { readonly count: number };
 
-/** The types that the store uses. `undefined` is not allowed, so a missing value is an error and not a null. */
+/** The types of values in statements. `undefined` is not among them, so a missing value is an error and does not become null. */
 export type Value = Scalar | readonly (string | null)[] | Json | Statement<unknown>;
 type Scalar = string | number | bigint | boolean | Date | Uint8Array | null;
 
@@ -25,15 +27,15 @@ class Json {
   }
 }
 
-/** Sends a statement to the server. */
+/** A function that sends a statement to the server. */
 export type Run = (statement: Statement<unknown>) => Promise<Rows>;
 
-/** A lazy promise of rows. It is sent to the server when it is first awaited, and only once. */
+/** A lazy promise of rows. The statement is sent to the server when it is first awaited, and only once. */
 export class Statement<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly parts: readonly string[];
   readonly values: readonly Value[];
-  /** False for text that may contain several statements, which the server cannot prepare. */
+  /** False if the text may contain several statements: the server cannot prepare such a text. */
   readonly isPreparable: boolean;
   readonly #run: Run;
   #rows: Promise<T> | undefined;
@@ -75,7 +77,7 @@ export function readerOf(run: Run): Reader {
   }) as unknown as Reader;
 }
 
-/** A statement in the form that the server accepts. */
+/** The text and the parameters of a statement, in the form that the server accepts. */
 export interface StatementText {
   readonly text: string;
   readonly values: readonly (string | Uint8Array | null)[];
@@ -100,7 +102,7 @@ function join({ parts, values }: Statement<unknown>, parameters: (string | Uint8
   return text;
 }
 
-/** The cast for values of certain types. The server infers other types: a string may be a text, a number or a time. */
+/** The SQL cast for a value of certain types. The server infers all other types: a string may be a text, a number or a time. */
 function typeOf(value: Exclude<Value, Statement<unknown>>): string {
   if (typeof value === 'boolean') return '::boolean';
   if (typeof value !== 'object' || value === null) return '';

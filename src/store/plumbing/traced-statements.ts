@@ -3,10 +3,13 @@ import type { Session } from './session.ts';
 import { type Statement, textOf } from './statement.ts';
 
 const SYSTEM = { 'db.system.name': 'postgresql' } as const;
-/** The first words of a statement name it well enough, and its values are parameters, which are not part of the text. */
+/**
+ * The longest text of a span. The first words of a statement are enough to recognize it. Its values are parameters, and not part of the
+ * text.
+ */
 const MAX_TEXT = 400;
 
-/** A span around each statement of the connection. */
+/** Records a span for each statement of the session. */
 export function traceStatements(tracing: Tracing, session: Session): void {
   const { run } = session;
   const tracedRun: Session['run'] = (statement) =>
@@ -22,7 +25,7 @@ export function traceStatements(tracing: Tracing, session: Session): void {
 const ABOUT_STATEMENT: SpanAbout = { kind: 'client', place: 'child', attributes: SYSTEM };
 export const ABOUT_TRANSACTION: SpanAbout = { kind: 'internal', place: 'child', attributes: SYSTEM };
 
-/** Text that may contain several statements is our own, and may have values in it. */
+/** The text of a statement for its span. A text that may contain several statements is left out, because it may contain values. */
 function shortText(statement: Statement<unknown>): string {
   if (!statement.isPreparable) return 'statements without parameters';
   return textOf(statement).text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT);

@@ -1,32 +1,32 @@
 /**
- * The recent positions of the primary's write-ahead log, each with the time when it was asked for. A replica that has replayed a
- * position has everything that was committed before that time. So its lag is known without any clock of the servers, and also while
- * nothing is written.
+ * The latest positions of the primary's write-ahead log, each with the time at which this node asked for it. A replica that has replayed a
+ * position has everything that was committed before that time. So its lag is known without the clocks of the servers, even while nothing is
+ * written.
  */
 export interface WalHistory {
   take(sample: WalSample): void;
-  /** How far a server that has replayed this position is behind. Undefined before the first sample. */
+  /** The lag of a server that has replayed the log up to `position`. Undefined before the first sample. */
   lag(position: bigint, nowMs: number): Lag | undefined;
   newest(): WalSample | undefined;
 }
 
 export interface Lag {
-  /** The most milliseconds by which the server is behind. */
+  /** The most milliseconds by which the server can be behind. If `isMore` is true, the least. */
   readonly ms: number;
-  /** True if the server has not reached the oldest sample. Then it is behind by at least these milliseconds. */
+  /** True if the server has not even replayed the oldest sample. Then it is behind by at least `ms`. */
   readonly isMore: boolean;
 }
 
 export interface WalSample {
-  /** When the primary was asked, by this node's clock. */
+  /** The time at which the primary was asked, by this node's clock. */
   readonly atMs: number;
   readonly position: bigint;
-  /** Increases with each failover. */
+  /** The number of the primary's timeline, which increases with each failover. */
   readonly timeline: number;
   readonly identity: string;
 }
 
-/** Longer than any permitted lag, at two samples a second. */
+/** The number of samples that are kept. At two samples a second, they cover more than any permitted lag. */
 const KEPT = 700;
 
 export function createWalHistory(): WalHistory {

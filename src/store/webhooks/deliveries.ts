@@ -7,12 +7,15 @@ import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { type Endpoint, endpointColumns } from './endpoints.ts';
 import { isServed, isSubscribed } from './subscription.ts';
 
-/** Bounds the memory of a round. Further endpoints are found once some of these have no due delivery left. */
+/**
+ * The most endpoints of a round, so that its memory is bounded. Other endpoints are found in later rounds, when some of these have no due
+ * delivery left.
+ */
 const MAX_WAITING = 5_000;
 
 /**
- * Active endpoints with due deliveries. The statement jumps from endpoint to endpoint in the index of pending deliveries, so its
- * cost depends on the number of endpoints and not on the number of deliveries.
+ * Active endpoints with due deliveries. The statement jumps from endpoint to endpoint in the index of pending deliveries. So its cost
+ * depends on the number of endpoints, and not on the number of deliveries.
  */
 export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
   return db<Endpoint[]>`
@@ -35,28 +38,28 @@ export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
     limit ${MAX_WAITING}`;
 }
 
-/** A delivery that this node may attempt until its claim ends. */
+/** A delivery that this node has claimed: only this node may attempt it until the claim ends. */
 export interface ClaimedDelivery {
   readonly endpointId: string;
   readonly eventId: string;
-  /** The fencing number of the claim. */
+  /** The fencing number of the claim, which grows with each new claim of the delivery. */
   readonly claim: number;
-  /** The number of failed attempts before this one, since the start of the schedule. */
+  /** The number of failed attempts before this one, since the present schedule of attempts began. */
   readonly tries: number;
   readonly begunAt: Date;
 }
 
 export interface ClaimInput {
-  /** The number of deliveries to claim, by endpoint. */
+  /** The number of deliveries to claim for each endpoint. */
   readonly shares: ReadonlyMap<string, number>;
   readonly now: Date;
   readonly until: Date;
 }
 
 /**
- * Claims the oldest due deliveries of each endpoint, of events to which it is subscribed now. If this node dies, they are due again
- * when the claim ends. Rows are selected by ctid: the planner estimates the shares as a tenth of all pending deliveries, and would
- * otherwise read the whole table in every round.
+ * Claims the deliveries of each endpoint that have been due longest, of events to which the endpoint is subscribed at this moment. If this
+ * node dies, they are due again when the claim ends. Rows are selected by `ctid`. Otherwise the planner would assume that a tenth of all
+ * pending deliveries is claimed, and would read the whole table in every round.
  */
 export function claimDeliveries({ shares, now, until }: ClaimInput): SingleStatement<ClaimedDelivery[]> {
   return {
@@ -79,7 +82,7 @@ export function claimDeliveries({ shares, now, until }: ClaimInput): SingleState
   };
 }
 
-/** Releases unused claims. The deliveries are due at once. */
+/** Releases claims that the node does not use, so that their deliveries are due at once. */
 export function releaseDeliveries(
   claims: readonly Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'>[],
   now: Date,
@@ -98,7 +101,7 @@ export function releaseDeliveries(
 
 export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'> {
   readonly status: DeliveryStatus;
-  /** The time of the next attempt, for a pending delivery. */
+  /** The time of the next attempt. Null if the delivery is no longer pending. */
   readonly dueAt: Date | null;
   readonly attemptedAt: Date;
   readonly url: string;
@@ -106,13 +109,13 @@ export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eve
   readonly answer: string | null;
   readonly problem: string | null;
   readonly latencyMs: number;
-  /** False if the attempt failed because of us. Such a failure says nothing about the endpoint. */
+  /** False if the attempt failed because of the gateway. Such a failure says nothing about the endpoint. */
   readonly isReceivers: boolean;
 }
 
 /**
- * Stores the results of claims that are still in force, and the health of their endpoints. Returns the endpoints that failed, with
- * the time since which all attempts have failed.
+ * Stores the results of attempts whose claims are still in force, and whether their endpoints are failing. Returns the failing endpoints,
+ * with the time since which all their attempts have failed.
  */
 export function storeResults(
   results: readonly AttemptResult[],
@@ -150,7 +153,7 @@ export function storeResults(
   };
 }
 
-/** Events by id, if they have positions. */
+/** The events with these ids, if they have positions. */
 export async function findEvents(db: Reader, ids: readonly string[]): Promise<PlacedEvent[]> {
   const rows = await db<PlacedRow[]>`
     select ${placedColumns(db)} from events e join event_batches b on b.batch = e.batch
@@ -158,7 +161,7 @@ export async function findEvents(db: Reader, ids: readonly string[]): Promise<Pl
   return rows.map(placedEvent);
 }
 
-/** A delivery as partners see it. */
+/** A webhook delivery as partners see it. */
 export interface Delivery {
   readonly endpointId: string;
   readonly eventId: string;
@@ -179,21 +182,24 @@ export interface Delivery {
 export interface DeliveryQuery {
   readonly endpointId: string;
   readonly status: DeliveryStatus | undefined;
-  /** Only deliveries of events before this one. */
+  /** The event of the last delivery on the page before this one. Undefined for the first page. */
   readonly before: string | undefined;
   readonly limit: number;
 }
 
-/** The most deliveries that a page scans. An endpoint whose subscription was narrowed may be subscribed to few of them. */
+/**
+ * The most deliveries that a page scans. It is limited, because an endpoint may now be subscribed to only few of the events of its older
+ * deliveries.
+ */
 const MAX_SCANNED = 2_000;
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
-  /** The event before which the next page begins. Null at the end. An empty page is not the end. */
+  /** The event before which the next page begins. Null on the last page. A page may be empty and still not be the last. */
   readonly next: string | null;
 }
 
-/** Deliveries of an endpoint, of events to which it is subscribed now, the newest events first. */
+/** Deliveries of an endpoint, as far as it is still subscribed to their events, the newest events first. */
 export async function listDeliveries(
   db: Reader,
   { endpointId, status, before, limit }: DeliveryQuery,
@@ -216,7 +222,7 @@ export async function listDeliveries(
   return { deliveries, next: ids.length < MAX_SCANNED ? null : last };
 }
 
-/** The delivery, if the endpoint is subscribed to its event now. */
+/** The delivery of an event to an endpoint, if the endpoint is still subscribed to the event. */
 export async function findDelivery(db: Reader, endpointId: string, eventId: string): Promise<Delivery | undefined> {
   const [row] = await db<Delivery[]>`
     select ${deliveryColumns(db)}
@@ -225,7 +231,7 @@ export async function findDelivery(db: Reader, endpointId: string, eventId: stri
   return row;
 }
 
-/** The last attempt of a delivery, for the timeline of an object. */
+/** A delivery with its last attempt, for the timeline of an object. */
 export interface ShownDelivery
   extends Pick<
     Delivery,
@@ -243,7 +249,7 @@ export interface ShownDelivery
   readonly endpointUrl: string;
 }
 
-/** Deliveries of these events to the partner's endpoints that are subscribed now and not deleted, the newest first. */
+/** Deliveries of these events to the partner's endpoints that are not deleted and still subscribed to them, the newest first. */
 export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
@@ -258,7 +264,10 @@ export function findDeliveriesOf(
     order by coalesce(d.attempted_at, d.created_at) desc, d.event_id, d.endpoint_id limit ${limit}`;
 }
 
-/** Makes a delivery due and restarts its schedule, if the endpoint is subscribed to the event and no attempt is in progress. */
+/**
+ * Makes a delivery due at once and restarts its schedule of attempts. Does nothing if the endpoint is no longer subscribed to the event, or
+ * if an attempt is in progress.
+ */
 export async function renewDelivery(
   tx: Tx,
   { endpointId, eventId }: Pick<Delivery, 'endpointId' | 'eventId'>,
@@ -277,7 +286,7 @@ export interface Pruning {
   readonly limit: number;
 }
 
-/** Deletes at most `limit` old deliveries that are not pending. Returns their number. */
+/** Deletes at most `limit` deliveries that were created before `before` and are not pending. Returns their number. */
 export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
@@ -286,7 +295,10 @@ export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<num
   return count;
 }
 
-/** Deletes pending deliveries of deleted endpoints, and old ones of endpoints that are not served. Returns their number. */
+/**
+ * Deletes pending deliveries of deleted endpoints, and those created before `before` of endpoints that get no deliveries. Returns their
+ * number.
+ */
 export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
@@ -297,15 +309,18 @@ export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<
   return count;
 }
 
-/** The longest time that a fan-out, which is one statement, can take: it may have begun before the endpoint was narrowed. */
+/** The longest time that the statement of a fan-out can take. It may have begun before the subscription of an endpoint was narrowed. */
 const FAN_OUT_ENDS_MS = 10 * 60_000;
 
-/** Records that the endpoint may have pending deliveries that it is no longer subscribed to. */
+/**
+ * Records that the subscription of an endpoint was narrowed, so that it may have pending deliveries of events to which it is no longer
+ * subscribed.
+ */
 export async function noteNarrowed(tx: Tx, endpointId: string, now: Date): Promise<void> {
   await tx`update webhook_endpoints set narrowed_at = ${now} where id = ${endpointId}`;
 }
 
-/** Deletes at most `limit` pending deliveries to which narrowed endpoints are no longer subscribed. Returns their number. */
+/** Deletes at most `limit` pending deliveries of events to which narrowed endpoints are no longer subscribed. Returns their number. */
 export async function pruneUnsubscribed(
   tx: Tx,
   { now, limit }: { readonly now: Date; readonly limit: number },

@@ -9,9 +9,9 @@ export interface Endpoint {
   readonly partnerId: string;
   readonly mode: Mode;
   readonly url: string;
-  /** Event types and patterns. */
+  /** The types of events that the endpoint gets, and patterns of types. */
   readonly events: readonly string[];
-  /** Null for all merchants of the partner. */
+  /** The merchants whose events the endpoint gets. Null for all merchants of the partner. */
   readonly merchantIds: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus | 'deleted';
@@ -19,14 +19,14 @@ export interface Endpoint {
   readonly secrets: readonly StoredSecret[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The time of the first failure after the last success. */
+  /** The time of the first failed delivery after the last success. Null if none has failed since. */
   readonly failingSince: Date | null;
 }
 
-/** A secret that signs deliveries, wrapped with the master secret. */
+/** A secret with which deliveries are signed, encrypted with the master secret. */
 export interface StoredSecret {
   readonly wrapped: string;
-  /** ISO 8601. Null for the newest secret, which has no end. */
+  /** The end of the secret, in ISO 8601. Null for the newest secret, which has no end. */
   readonly until: string | null;
 }
 
@@ -47,7 +47,7 @@ export function listEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<E
     where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' order by w.id`;
 }
 
-/** An endpoint of any partner, also a deleted one. The caller checks partner and status. */
+/** The endpoint with this id, of any partner, even if it is deleted. The caller checks partner and status. */
 export async function findEndpoint(db: Reader, id: string): Promise<Endpoint | undefined> {
   const [row] = await db<Endpoint[]>`select ${endpointColumns(db)} from webhook_endpoints w where w.id = ${id}`;
   return row;
@@ -59,14 +59,14 @@ export async function lockEndpoint(tx: Tx, id: string): Promise<Endpoint | undef
   return row;
 }
 
-/** Locks a page of all endpoints that are not deleted, by id. */
+/** Locks a page of all endpoints that are not deleted, ordered by id. */
 export function lockEndpoints(tx: Tx, { after, limit }: { after: string; limit: number }): Promise<Endpoint[]> {
   return tx<Endpoint[]>`
     select ${endpointColumns(tx)} from webhook_endpoints w
     where w.id > ${after} and w.status <> 'deleted' order by w.id limit ${limit} for no key update`;
 }
 
-/** Writes all changeable fields of a locked endpoint. */
+/** Stores all changeable fields of an endpoint that the caller has locked. */
 export async function updateEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
   await tx`
     update webhook_endpoints
@@ -79,16 +79,16 @@ export async function updateEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> 
 
 export interface FailingEndpoint
   extends Pick<Endpoint, 'id' | 'partnerId' | 'mode' | 'url' | 'status' | 'failingSince'> {
-  /** Deliveries that wait for their next attempt, counted up to `MOST_COUNTED`. */
+  /** The number of deliveries that wait for their next attempt, counted up to `MOST_COUNTED`. */
   readonly waiting: number;
-  /** The status and the problem of the last failed attempt. */
+  /** The HTTP status of the answer to the last failed attempt. Null without an answer. */
   readonly answerStatus: number | null;
   readonly problem: string | null;
 }
 
 const MOST_COUNTED = 1_000;
 
-/** Endpoints whose attempts have failed since the last success, and endpoints that were disabled for it, the longest failing first. */
+/** Endpoints whose deliveries have failed since the last success, including those that were disabled for it, the longest failing first. */
 export function listFailingEndpoints(db: Reader, limit: number): Promise<FailingEndpoint[]> {
   return db<FailingEndpoint[]>`
     select w.id, w.partner_id as "partnerId", w.mode, w.url, w.status, w.failing_since as "failingSince",
@@ -106,7 +106,7 @@ export function listFailingEndpoints(db: Reader, limit: number): Promise<Failing
     order by w.failing_since, w.id limit ${limit}`;
 }
 
-/** The columns of `webhook_endpoints w`. */
+/** The columns of an `Endpoint`, for the alias `w`. */
 export function endpointColumns(db: Reader) {
   return db`w.id, w.partner_id as "partnerId", w.mode, w.url, to_json(w.events) as events,
     to_json(w.merchant_ids) as "merchantIds", w.description, w.status, w.api_version as "apiVersion", w.secrets,

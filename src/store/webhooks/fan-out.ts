@@ -4,17 +4,18 @@ import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { isServed, isSubscribed } from './subscription.ts';
 
-/** The channel that notifies every node of new deliveries. */
+/** The channel that notifies every node of new webhook deliveries. */
 export const DELIVERIES_CHANNEL = 'till_webhooks';
 
-/** Keeps a round short, because its deliveries begin only after its end. A batch has up to 1,000 events. */
+/** The most batches of a round. It keeps a round short, because its deliveries begin only after its end. A batch has up to 1,000 events. */
 const MAX_BATCHES = 500;
 const MAX_EVENTS = 2_000;
 
 /**
- * Creates the deliveries of the next events, and moves the cursor past them. It is one statement, so that a crash leaves both or
- * none: every placed event gets one delivery for each endpoint that is subscribed at this moment. Only the holder of the lease can
- * commit it. Batches of events are taken whole, so a round may exceed `most`. Returns the number of events.
+ * Creates the webhook deliveries of the next events, and moves the cursor past these events. A single statement does both, so that a crash
+ * leaves both or neither. Every event with a position gets one delivery for each endpoint that is subscribed to it at this moment. Only the
+ * holder of the lease can commit the statement. Batches of events are taken whole, so a round may exceed `most`. Returns the number of
+ * events.
  */
 export function fanOutEvents(
   { name, fencing }: Lease,
@@ -55,16 +56,16 @@ export function fanOutEvents(
   };
 }
 
-/** A request to deliver all events of an endpoint since a time again. */
+/** A replay: the request to deliver to an endpoint all its events since a time again. */
 export interface Replay {
   readonly endpointId: string;
-  /** The range of positions, exclusive `after`, inclusive `until`. */
+  /** The range of positions: `after` does not belong to it, and `until` does. */
   readonly after: number;
   readonly until: number;
   readonly since: Date;
 }
 
-/** Stores a request. A replay in progress is extended. */
+/** Stores a replay request. If a replay of the endpoint is already in progress, it is extended. */
 export async function startReplay(tx: Tx, { endpointId, after, until, since }: Replay): Promise<void> {
   await tx`
     update webhook_endpoints
@@ -74,7 +75,7 @@ export async function startReplay(tx: Tx, { endpointId, after, until, since }: R
 }
 
 /**
- * Locks the request that has waited longest for its turn. Partners take turns, then the merchants of a partner, then endpoints, so
+ * Takes the replay request that has waited longest for its turn. Partners take turns, then the merchants of a partner, then endpoints, so
  * that a partner that orders many replays delays only itself. Only one caller takes requests at a time.
  */
 export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | undefined> {
@@ -97,7 +98,9 @@ export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | 
   return row && { ...row, after: Number(row.after), until: Number(row.until) };
 }
 
-/** Creates or renews the deliveries of some events. Deliveries whose attempt is in progress stay unchanged. */
+/**
+ * Creates the deliveries of the next events of a replay, or makes them due again. Deliveries whose attempt is in progress stay unchanged.
+ */
 export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): Promise<void> {
   const { endpointId, after, until, since, partnerId, mode } = replay;
   await tx`
@@ -127,12 +130,12 @@ export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): P
       where not (d.status = 'pending' and d.is_claimed)`;
 }
 
-/** Events are appended within this time after their `at`. All nodes use the database's clock. */
+/** The most time that passes between an event's `at` and its commit. All nodes use the clock of the database. */
 const MARGIN_MS = 10 * 60_000;
-/** The number of halvings that is enough for any number of positions. */
+/** The most steps of the binary search. It is enough for any number of positions. */
 const MAX_STEPS = 64;
 
-/** A position before all events of the partner since that time. Positions follow time, up to the margin. */
+/** A position before all events of the partner since `since`. Positions grow with time, except for differences up to the margin. */
 export async function findPositionBefore(db: Reader, { partnerId, mode }: Owner, since: Date): Promise<number> {
   const at = new Date(since.getTime() - MARGIN_MS);
   let low = 0;

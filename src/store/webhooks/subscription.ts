@@ -2,8 +2,8 @@ import { PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { concernsMerchants } from '../events/partner-feed.ts';
 
 /**
- * True if the endpoint `w` is subscribed to the event `e` now. Every statement that creates, claims, shows or repeats deliveries
- * checks it. A test event is only for the endpoint under test.
+ * The SQL condition that the endpoint `w` is subscribed to the event `e` at this moment. Every statement that creates, claims, shows or
+ * repeats deliveries checks it. A test event is only for the endpoint that is tested.
  */
 export function isSubscribed<Fragment>(
   sql: (text: TemplateStringsArray, ...values: (readonly string[] | Fragment)[]) => Fragment,
@@ -15,7 +15,7 @@ export function isSubscribed<Fragment>(
     end`;
 }
 
-/** True if deliveries are sent to the endpoint `w`: it is active, and its partner is not disabled. */
+/** The SQL condition that deliveries are sent to the endpoint `w`: it is active, and its partner is not disabled. */
 export function isServed<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`(w.status = 'active' and not exists (
     select from partners owner where owner.id = w.partner_id and owner.disabled_at is not null))`;

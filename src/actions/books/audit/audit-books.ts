@@ -9,7 +9,7 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { reconcile } from './reconcile.ts';
 import { recordCoin } from './record-coin.ts';
 
-/** Blocks that are compared again, in case an endpoint omitted an event the first time. */
+/** The number of blocks that are compared again, in case an endpoint omitted an event the first time. */
 const OVERLAP_BLOCKS = 50;
 const MAX_BLOCKS = 5_000;
 
@@ -21,14 +21,14 @@ export interface Audited {
   readonly unread: Alarms;
   /** Accounts whose balance differed in the last run. */
   readonly doubted: Set<string>;
-  /** The deposit addresses of the next run. */
+  /** The page of deposit addresses that the next run compares. */
   addresses: { readonly after?: WaitingKey | undefined; readonly pageSize?: number };
 }
 
 /**
- * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor: the same
- * blocks are compared at every run, and the alert stays until they agree. So does a difference at a deposit address: each run compares
- * one page of them, and the next page is that of the next run, unless this one differs.
+ * Compares the blocks since the last run with the books. Returns true if more blocks are left. A difference stops the cursor: the
+ * same blocks are compared at every run, and the alert stays until they agree. Each run also compares one page of deposit addresses.
+ * The next run continues with the next page, unless this one has a difference.
  */
 export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, audited: Audited): Promise<boolean> {
   const { connected, lease, alarms, unread, doubted, addresses } = audited;

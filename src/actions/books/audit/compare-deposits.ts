@@ -15,8 +15,8 @@ import type { Difference } from './compare-events.ts';
 type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
 
 /**
- * Compares the sweeps of some blocks with the sweeps that positions are computed from, both ways. Sweeps of unknown addresses are
- * not ours. The watcher handles sweeps that are not decided yet.
+ * Compares the sweeps that the chain shows in some blocks with the stored sweeps, in both directions. Sweeps of unknown addresses are
+ * not ours. Stored sweeps that are not decided yet are left to the watcher.
  */
 export async function compareSweeps(
   db: Reader,
@@ -56,7 +56,7 @@ export async function compareSweeps(
 
 /** The deposit addresses to compare. By default all of them, from the newest one on. */
 export interface AddressPages {
-  /** The last money that was compared before. */
+  /** The last address and asset that an earlier call compared. */
   readonly after?: WaitingKey | undefined;
   readonly maxPages?: number;
   readonly pageSize?: number;
@@ -64,13 +64,13 @@ export interface AddressPages {
 
 interface ComparedDeposits {
   readonly differences: readonly Difference[];
-  /** The last money that was compared, if more is left. */
+  /** The last address and asset that was compared. Undefined if none is left. */
   readonly last: WaitingKey | undefined;
 }
 
 /**
- * Compares the money at deposit addresses with the lots, at a final block, page by page. Skips addresses whose money is moving. An
- * address that differs is passed like any other, so it hides no address behind it.
+ * Compares the money at deposit addresses with the lots, at a final block, page by page. Skips addresses whose money is moving. A
+ * difference does not stop the comparison, so all later addresses are compared, too.
  */
 export async function compareDeposits(
   db: Reader,
@@ -96,5 +96,5 @@ export async function compareDeposits(
   return { differences, last };
 }
 
-/** Addresses whose balances are asked for at the same time. */
+/** The number of addresses whose balances are read at the same time. */
 const PAGE = 500;

@@ -42,7 +42,7 @@ export interface EventsCompared {
 
 interface Ask {
   readonly chain: Chain;
-  /** The intermediate accounts, today and before. */
+  /** The intermediate accounts, present and former. */
   readonly intermediates: readonly string[];
   /** The accounts of the gateway: the intermediate account, the relayers, and all accounts that formerly had these roles. */
   readonly own: readonly string[];
@@ -63,7 +63,8 @@ export async function compareEvents(
   });
   const paid = events.filter((event) => event.type === 'paid');
   const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain.payerSide, paid);
-  // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
+  // The states of events are read before items and books. In the other order an event could be decided between the two reads, and its
+  // item would look unpaid.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, registry, { network, intermediates, own, paidEvents });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
@@ -143,8 +144,8 @@ async function readFacts(
 }
 
 /**
- * Returns a function that is true for an event whose money is known as unexpected money. Through the first releases anybody can pay
- * our account in the name of any payment. An operator gives that money back or makes it a float.
+ * Returns a function that is true for an event whose money is stored as unexpected money. With the first releases of the contract,
+ * anybody can pay our account with the id of any payment. An operator gives that money back or makes it a float.
  */
 async function unexpectedAmong(
   db: Reader,
@@ -167,9 +168,10 @@ type OwnableEvent = Pick<
 >;
 
 /**
- * Anybody can use the Collector to pay anybody. An event without a known item belongs to this gateway if it has a seal of this
- * gateway. Contracts of the first releases emit no seals, and any id: there the event belongs to this gateway if we sent its
- * transaction, if a payment names the transaction, or if the money went to an account that we pay to.
+ * Returns a function that is true for an event of this gateway. Anybody can use the Collector to pay anybody. An event without a
+ * known item belongs to this gateway if it has a seal of this gateway. Contracts of the first releases emit no seals, and any id:
+ * there the event belongs to this gateway if we sent its transaction, if a payment names the transaction, or if the money went to an
+ * account that we pay to.
  */
 export async function ownershipOf(
   db: Reader,
@@ -218,7 +220,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
 }
 
 function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wasReverted: boolean): string[] {
-  // The payment had already ended; its row describes the item that ended it.
+  // The item was paid after its payment had ended, so the payment's row describes another item.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
   const isBuyer =

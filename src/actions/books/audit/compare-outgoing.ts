@@ -15,7 +15,7 @@ export async function compareOutgoing(
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
-  // Rows are read before entries. In the other order a transfer could be completed between the two reads.
+  // Rows are read before entries. In the other order a transfer could be completed between the two reads, and would look unbooked.
   const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
   const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
   const outgoing = new Map(rows.map((row) => [row.id, row]));

@@ -17,7 +17,7 @@ import {
   unexpectedReturnEntries,
 } from '../../outgoing/return/unexpected-entries.ts';
 
-/** The position that a completed payout, refund or return must have in the books. */
+/** The sums on each account that the book entries of a completed payout, refund or return must have. */
 export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
   const { purpose, signer, floatOwner, cover, unexpected } = outgoing;
   const about = aboutOutgoing(outgoing);

@@ -6,7 +6,7 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 
 /** An event with its subject's id. */
 type Named<Event> = Event & {
-  /** The bytes of the subject if the event has no seal of this gateway. */
+  /** The id of the payment or transfer. If this gateway cannot read it, the bytes of the subject in the event. */
   readonly id: string;
   /** True if this gateway could read the id. */
   readonly isNamed: boolean;
@@ -28,8 +28,8 @@ export function nameEvents<Event extends SubjectEvent>(
 }
 
 /**
- * True if the event has a seal of this gateway, false if it has another seal. Undefined for the first releases, which have no
- * seals.
+ * True if the event has a seal of this gateway, false if it has another seal. Undefined for events of the first contract releases,
+ * which have no seals.
  */
 export function hasOwnSeal({ terms, isNamed }: Pick<PaidEvent | SweptEvent, 'terms' | 'isNamed'>): boolean | undefined {
   return terms === undefined ? undefined : isNamed;

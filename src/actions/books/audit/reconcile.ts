@@ -18,7 +18,7 @@ export interface ReconcileReport extends EventsCompared {
   readonly to: number;
   /** One sentence for each part that was not compared because the chain's answer is unreadable. All other parts were compared. */
   readonly unreadable: readonly string[];
-  /** True if a deposit address that was compared differs. */
+  /** True if the balance of a compared deposit address differs from the books. */
   readonly hasAddressDifference: boolean;
   /** The last deposit address that was compared. Undefined if no address is left. */
   readonly lastAddress: WaitingKey | undefined;
@@ -30,7 +30,7 @@ interface ReconcileInput {
   readonly addresses?: AddressPages;
 }
 
-/** Blocks of one request. Providers refuse larger ranges, and a failed request is cheap to repeat. */
+/** The number of blocks in one request. Providers refuse larger ranges, and a failed request is cheap to repeat. */
 const RANGE = 500;
 
 /**

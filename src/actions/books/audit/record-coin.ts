@@ -25,11 +25,11 @@ export interface CoinInput {
 }
 
 /**
- * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as unexpected money. Most of it is
- * the operator's own coin for gas. A coin transfer leaves no log, so the balance of each account is compared with the books, and
- * only a surplus is examined further. The balance of an account at its first check is its opening balance, not unexpected money.
- * After a restore this waits for the rebuild, because coin of forgotten payments and forgotten gas are no part of an opening
- * balance.
+ * Finds native coin that reached accounts of ours outside of payments, in final blocks, and records it as unexpected money. Most of
+ * it is the operator's own coin for gas. A coin transfer leaves no log, so the balance of each account is compared with the books,
+ * and only a surplus is examined further. The balance of an account at its first check is its opening balance, not unexpected money.
+ * After a restore from a backup the search waits for the rebuild, because coin of lost payments and lost entries of gas must not
+ * change an opening balance.
  */
 export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, lease }: CoinInput): Promise<void> {
   const network = connected.chain.network.chainId;
@@ -67,8 +67,8 @@ interface Opening {
 }
 
 /**
- * The coin that accounts had before their first check. An account that joins others of its place, such as a new intermediate account,
- * has at most its own balance as its opening balance: the rest of the surplus has arrived.
+ * The native coin that accounts had before their first check. When an account joins a place that was checked before, such as a new
+ * intermediate account, its opening balance is at most its own balance: the rest of the place's surplus has arrived since.
  */
 async function openingsOf(
   { chain }: ConnectedChain,
@@ -92,12 +92,13 @@ interface Search {
   readonly found: Surplus;
   /** Opening balances, which are no arrivals. */
   readonly openings: readonly Opening[];
-  /** The range of blocks: the balance is explained at its start, but not at its end. */
+  /** The first block of the search. The balance at this block was explained by an earlier check. */
   readonly from: number;
+  /** The last block of the search. The balance at this block has the surplus. */
   readonly to: number;
 }
 
-/** The arrivals found. Undefined if the search must be repeated. */
+/** The unexpected money that makes up the surplus. Undefined if the search must be repeated. */
 async function unexpectedFrom(
   deps: CommandDeps,
   connected: ConnectedChain,
@@ -130,11 +131,11 @@ interface Arrival extends BookedPlace {
 }
 
 /**
- * Enough for a dozen arrivals in a day of blocks. Transfers that cannot be told apart with this number of requests are recorded
- * as one.
+ * The maximum number of requests of one search: enough for a dozen arrivals in a day of blocks. Transfers that the search cannot
+ * separate with so many requests are recorded as one.
  */
 const MAX_QUESTIONS = 200;
-/** Many endpoints keep balances of about the last hundred blocks only. */
+/** Balances must be readable for this many of the latest blocks. Many endpoints keep them for about the last hundred blocks only. */
 const KEPT_BLOCKS = 64;
 
 /** Finds by bisection the blocks in which the surplus appeared. */
@@ -166,14 +167,15 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, search: Se
     const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
-  // The balance was explained at `from`, so a surplus there comes from changed books and is no arrival.
+  // An earlier check has explained the balance at `from`, so a surplus there comes from changed books and is no arrival.
   const before = await surplusAt(from);
   return between(from, before === undefined || before < 0n ? 0n : before, to, surplusOf(search));
 }
 
 /**
- * The transactions that brought the coin. A remainder came from a contract call, whose sender is unknown. Undefined if the
- * Collector sent some of the coin and the books have no entry for it: the rows of that payment are lost.
+ * The coin that arrived in a block, as one amount of unexpected money for each transaction. A remainder came from a contract call,
+ * whose sender is unknown. Undefined if the Collector sent some of the coin and the books have no entry for it: the rows of that
+ * payment are lost.
  */
 async function attribute(
   { db }: CommandDeps,
@@ -206,13 +208,13 @@ async function attribute(
       )
     ).map(({ id }) => id),
   );
-  // A transfer counts in full even if the surplus is smaller: the difference left for a reason that is not in the books yet.
+  // A transfer counts in full even if the surplus is smaller: the missing part has left for a reason that is not in the books yet.
   const unexpectedMoney = candidates.filter(({ id }) => !known.has(id));
   const left = unexpectedMoney.reduce((rest, { amount }) => rest - BigInt(amount), units);
   return left <= 0n ? unexpectedMoney : [...unexpectedMoney, unexplainedCoin(connected, { ...arrival, units: left })];
 }
 
-/** The sender gets the coin back, so one endpoint alone may not name it. */
+/** True if two reports show the same transfer. The sender gets the coin back, so its address may not come from one endpoint alone. */
 function isSameTransfer(a: Incoming, b: Incoming): boolean {
   return a.from === b.from && a.to === b.to && a.asset === b.asset && a.amount === b.amount;
 }

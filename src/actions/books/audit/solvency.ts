@@ -14,7 +14,7 @@ import { liftFreeze, putFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { unbookedGas } from '../account-surplus.ts';
 
-/** Freezes of this actor are lifted automatically. */
+/** The actor of the freezes that this check sets. Only these are lifted automatically. */
 const SOLVENCY = 'solvency';
 const TABLE = 'solvency_readings';
 
@@ -109,7 +109,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
   const freezes = isLacking && !isFrozen && (isMissing || (before !== undefined && isShort(before)));
   const lifts = isFrozen && !isLacking;
   await command(deps, async (tx, at) => {
-    // The freezes are locked first: while this transaction waits for them it must hold no other lock.
+    // The freezes are locked first: while this database transaction waits for them it must hold no other lock.
     if (freezes || lifts) await lockFreezes(tx);
     const row = { ...reading, at };
     const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));

@@ -42,13 +42,13 @@ export interface RebuildReport {
   readonly network: string;
   readonly from: number;
   readonly to: number;
-  /** Restored payments, payouts, refunds, returns and unexpected money, in whole or in part. */
+  /** The ids of restored payments, payouts, refunds, returns and unexpected money, in whole or in part. */
   readonly rebuilt: readonly string[];
   /** Events that could not be restored. The problem completes a sentence about the event. */
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
   /** Transactions of our accounts whose gas was booked again. */
   readonly gas: readonly string[];
-  /** True if the freeze of a restored database was lifted, because every transfer out of our accounts is explained. */
+  /** True if the `restored` freeze of the network was lifted, because every transfer out of our accounts is explained. */
   readonly isLifted: boolean;
 }
 
@@ -123,31 +123,32 @@ export async function rebuild(
     await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
     if (owned.has(first.transactionHash)) for (const { transactionHash } of events) owned.add(transactionHash);
   }
-  // Follows at once: a watcher may compute the money of these addresses now.
+  // Movements are restored directly after their addresses, because a watcher may already compute the money of these addresses.
   await restoreMovements(deps, connected, {
     from: input.from,
     to,
     commitments: swept.map(({ commitment }) => commitment),
   });
   for (const event of await lostSeals(deps, connected, unopened)) setAside(event, UNOPENED);
-  // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
+  // Unexpected money is restored after the deposit addresses, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
     rebuilt.push(...(await restoreUnexpected(deps, connected, { ...range, owned })));
   }
-  // A signed refund is paid by the account that received the payment. That account is known once the payment is restored.
+  // A refund that the merchant signed is paid by the account that received the payment. That account is known once the payment is
+  // restored.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;
     left.push(event);
     carriers.set(event.transactionHash, event.block.number);
   }
-  // Outgoing transfers come after payments, and refunds last: money that was paid out cannot have covered a refund.
+  // Outgoing transfers are restored after payments, and refunds last: money that was paid out cannot have covered a refund.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(event, () => restoreOutgoing(deps, connected, event, input.floatOwner));
   }
   const restored = await restoreGas(deps, connected, { from: input.from, to, carriers });
   unplaced.push(...restored.unplaced);
-  // A lost row may have been part of a stored balance.
+  // Stored balances are added up again, because a lost row may have been part of one.
   await command(deps, async (tx) => {
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
@@ -167,8 +168,8 @@ export async function rebuild(
 }
 
 /**
- * True if the event moved no money of our accounts. Anybody can cause such an event, so it must not keep payouts and refunds
- * frozen.
+ * True if the problem concerns an event that moved no money of our accounts. Anybody can cause such an event, so it must not keep
+ * payouts and refunds frozen.
  */
 function isOfStranger({ problem }: { readonly problem: string }): boolean {
   return problem === NOT_OURS;
@@ -194,7 +195,7 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
   const commitments = [...new Set(events.map(({ commitment }) => commitment))];
   const items = await findItemsOfEvents(db.sql, network, commitments);
   const known = new Map(items.map((item) => [item.commitment, item]));
-  // The watcher decides items that are not paid yet.
+  // Events of items that are not paid yet are left to the watcher.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
   const own = await ownAccounts(deps, connected);
   const isOutgoing = (event: PaidEvent) => {
@@ -216,8 +217,8 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
 }
 
 /**
- * Events of known items, events with our seal, and events whose token shows that the money has left. Anybody can make the Collector
- * report that an account of ours has paid, and such a report must not keep payouts and refunds frozen.
+ * The events that have moved money: those of known items, those with our seal, and those whose token shows the transfer. Anybody can
+ * make the Collector report that an account of ours has paid, and such a report must not keep payouts and refunds frozen.
  */
 async function movedAmong(reader: ChainReader, events: readonly PaidEvent[], known: ReadonlyMap<string, unknown>) {
   const moved: PaidEvent[] = [];
@@ -243,8 +244,8 @@ async function lostSweeps(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
 }
 
 /**
- * Unexpected money since the books began. Earlier money is restored only if the books mention it. Money of events that could not be
- * restored is not unexpected.
+ * Restores unexpected money that arrived since the books began. Earlier money is restored only if the books mention it. Money of
+ * events that could not be restored is not unexpected.
  */
 async function restoreUnexpected(
   deps: CommandDeps & RowKeyDeps,

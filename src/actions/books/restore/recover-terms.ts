@@ -16,15 +16,15 @@ export interface RecoveredTerms {
 }
 
 /**
- * Longer than any signature is valid: 12 minutes for a payment (`domain/option.ts`), one hour for an outgoing transfer
- * (`begin-outgoing.ts`).
+ * Deadlines up to this long after the block are tried. It is longer than any signature is valid: 12 minutes for a payment
+ * (`domain/option.ts`), one hour for an outgoing transfer (`begin-outgoing.ts`).
  */
 const MAX_LIFE_S = 2 * 3_600;
 
 /**
- * Newer events show all terms. Events of the first release show neither deadline nor fee account, but the commitment is a hash that
- * includes both. So all known fee accounts and all seconds after the block are tried until one pair fits. Without a fit the item
- * gets the time of its block as deadline, and has no receipt.
+ * Recovers the terms of the item of an event. Newer events show all terms. Events of the first release show neither deadline nor fee
+ * account, but the commitment is a hash that includes both. So all known fee accounts and all seconds after the block are tried until
+ * one pair fits. If none fits, the item gets the time of its block as deadline, and has no receipt.
  */
 export async function recoverTerms(
   { db }: CommandDeps,

@@ -21,8 +21,8 @@ export interface Replanned {
 }
 
 /**
- * Releases the cover of all unsigned refunds of a payment, and returns these refunds. A refund that may have been signed keeps its
- * cover. An unfit refund has no cover, and is returned only if the chain shows its id.
+ * Releases the money that covers the unsigned refunds of a payment. The result is these refunds. A refund that may have been signed
+ * keeps its cover. An unfit refund has no cover, and is in the result only if the chain shows its id.
  */
 export async function releaseRefunds(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function releaseRefunds(
   return released;
 }
 
-/** Plans released refunds again, in the order of their numbers. Refunds that no longer fit into the payment end. */
+/** Plans released refunds again, in the order of their numbers. A refund ends if it is more than the payment has left. */
 export async function replanRefunds(
   tx: Tx,
   deps: RowKeyDeps & RegistryDeps,

@@ -34,7 +34,10 @@ export interface RestoredGas {
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
 }
 
-/** Whole blocks are read, so a search ends after this many. It can be continued from a later block. */
+/**
+ * The maximum number of blocks that one search reads, because each block is read in full. Another search can continue from a later
+ * block.
+ */
 const MAX_BLOCKS = 20_000;
 const ASKED_AT_ONCE = 8;
 
@@ -102,7 +105,10 @@ interface GapSearch extends GasSearch {
   readonly budget: { blocks: number };
 }
 
-/** Transactions of the account that have no stored row, found by gaps in the slots, and the number of gaps without a transaction. */
+/**
+ * Transactions of the account that have no stored row, found by gaps in the slots, and the number of slots in these gaps whose
+ * transaction was not found.
+ */
 async function fillGaps(
   { db }: CommandDeps,
   { chain }: ConnectedChain,
@@ -121,7 +127,7 @@ async function fillGaps(
   ].toSorted((a, b) => a.slot - b.slot);
   const found: SentTransaction[] = [];
   let missing = 0;
-  /** Searches the blocks for the account's transactions with slots between these two, until all are found. */
+  /** Searches the blocks for the account's transactions with slots between `after` and `before`, until all are found. */
   const search = async (low: number, high: number, { after, before }: SlotGap) => {
     const lost: SentTransaction[] = [];
     for (let block = low; block <= high && lost.length < before - after - 1 && budget.blocks > 0; block += 1) {
@@ -137,8 +143,8 @@ async function fillGaps(
     const high = Math.min(to, places.find(({ slot }) => slot >= before)?.block ?? to);
     missing += before - after - 1 - (await search(low, high, { after, before })).length;
   }
-  // The row of the lowest slot may be lost, too, and no other row shows that gap: its transactions are searched here. Slots below the
-  // oldest transaction that is found do not count as missing, because their blocks may be before the search.
+  // The rows of the lowest slots may be lost, too. No other row shows that gap, so its transactions are searched here. Slots below
+  // the oldest transaction that is found do not count as missing, because their blocks may be before the search.
   const first = await firstAccounted(db, sender, own, end);
   const place = first === end ? { block: to } : places.find(({ slot }) => slot === first);
   if (first > 0 && place !== undefined) {
@@ -149,7 +155,7 @@ async function fillGaps(
   return { found, missing };
 }
 
-/** The lowest slot that a send or a found transaction accounts for; the next slot of the account if there is none. */
+/** The lowest slot that belongs to a stored send or a found transaction; the next slot of the account if there is none. */
 async function firstAccounted(
   db: CommandDeps['db'],
   sender: SenderId,
@@ -161,8 +167,8 @@ async function firstAccounted(
 }
 
 /**
- * Books the gas and returns the hashes. One endpoint has found the transactions; two must show the cost of each. A concurrent
- * rebuild waits for the lock, and then finds the gas booked.
+ * Books the gas of the found transactions and returns their hashes. One endpoint has found the transactions; two must show the cost
+ * of each. A concurrent rebuild waits for the lock, and then finds the gas booked.
  */
 async function book(
   deps: CommandDeps,

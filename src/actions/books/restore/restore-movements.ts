@@ -9,8 +9,8 @@ import { movementOf, storeMovements } from '../../watch/deposits/read-movements.
 const PAGE = 500;
 
 /**
- * Reads the transfers to deposit addresses again and stores them page by page. The watcher proves them like new ones. Existing rows
- * stay unchanged.
+ * Reads the transfers to deposit addresses again and stores them as movements, page by page. The watcher proves them like new ones.
+ * Existing rows stay unchanged.
  */
 export async function restoreMovements(
   deps: CommandDeps & { readonly screening: Screening },
@@ -31,7 +31,7 @@ export async function restoreMovements(
     const movements = found.flatMap((transfer) => {
       const place = byAddress.get(transfer.to);
       const header = blocks.get(transfer.block.number);
-      // Earlier verdicts of the screening are not on the chain, so the present list decides.
+      // The chain does not show which senders were on the screening list before, so the present list decides.
       return place === undefined || header?.hash !== transfer.block.hash
         ? []
         : [movementOf(deps, transfer, { network, place, header, payers })];

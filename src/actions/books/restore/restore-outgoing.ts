@@ -127,8 +127,8 @@ function purposeOf(id: string): OutgoingPurpose {
 }
 
 /**
- * A stored row may be wrong, but the chain does not overwrite it. The exception is a refund that was never signed, which is planned
- * again.
+ * Throws if the event contradicts its stored row: the chain does not overwrite a row, even if it may be wrong. The exception is a
+ * refund that was never signed, which is planned again.
  */
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;
@@ -140,8 +140,8 @@ function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): vo
 }
 
 /**
- * Restores a payout. Refunds that were never signed may have taken its lots since. They are then planned again, and the rest of the
- * lots stays held.
+ * Restores a payout. Since the backup, refunds that were never signed may have taken the lots of the payout. These refunds are then
+ * planned again, and the rest of the lots stays held.
  */
 async function restorePayout(tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left): Promise<Restored> {
   const { id, event, before, connected, at } = left;
@@ -173,7 +173,10 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left
   return { merchantId, floatOwner: null, paymentId, isChanged };
 }
 
-/** The id of a payout is derived from its first lot, in older versions from its payment. */
+/**
+ * The payment that a payout belongs to, and the item that paid it. The id of a payout is derived from its first lot, in older
+ * versions from its payment.
+ */
 async function paymentOfPayout(tx: Tx, { id, before }: Left) {
   const [lot] = await findLotsByPayout(tx, payoutKeyOf(id));
   const paymentId = lot?.payment ?? before?.paymentId ?? paymentIdOf(id);
@@ -220,7 +223,7 @@ async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, 
     throw new Unplaced('returned unexpected money from before these blocks: begin with an earlier block');
   if (locked.state === 'float') throw new Unplaced('returned unexpected money that is a float here');
   const unexpected = await atReturn(tx, locked, event);
-  // A request made since the backup may name another account.
+  // A return that was requested since the backup may name another account, so that request is released.
   if (unexpected.state === 'requested')
     await releaseUnexpected(tx, { id, from: 'requested', problem: 'returned_before', at });
   if (unexpected.state === 'unclaimed' || unexpected.state === 'requested') {
@@ -244,8 +247,8 @@ async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, 
 }
 
 /**
- * The money as it was returned. Anybody can send dust to a deposit address, so its lot may have grown since: the rest is not part of
- * the return.
+ * The unexpected money, reduced to the amount that was returned. Anybody can send dust to a deposit address, so the lot may have
+ * grown after the return: the rest is not part of the return.
  */
 async function atReturn(tx: Tx, unexpected: UnexpectedMoney, { asset, amount }: PaidEvent): Promise<UnexpectedMoney> {
   const [was, fee] = [BigInt(unexpected.amount), BigInt(unexpected.fee)];
@@ -259,7 +262,7 @@ async function atReturn(tx: Tx, unexpected: UnexpectedMoney, { asset, amount }: 
   return { ...unexpected, ...returned };
 }
 
-/** Corrects the books to the chain. Returns true if they differed. */
+/** Corrects the book entries of the transfer to what the chain shows. Returns true if they differed. */
 async function restoreEntries(tx: Tx, { id, event, at }: Left, purpose: OutgoingPurpose): Promise<boolean> {
   const [outgoing] = await findComparedOutgoing(tx, [id]);
   if (outgoing === undefined) throw new Error('The row that was just written is missing.');

@@ -29,8 +29,8 @@ import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
 import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
 
 /**
- * Restores the missing rows of a payment, its item and its entries. The merchant is the one whose destination is the recipient, or
- * else the one that the caller names. Price, reference and expiry are lost.
+ * Restores the missing rows of a payment, its item and its entries. The merchant is the one whose settlement destination received the
+ * money, or else the one that the caller names. Price, reference and expiry are lost.
  */
 export async function restorePayment(
   deps: CommandDeps & RowKeyDeps,
@@ -71,7 +71,7 @@ export async function restorePayment(
 
 export const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
 
-/** The merchant whose destination is the recipient, if there is exactly one. */
+/** The merchant whose settlement destination is the recipient, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {
   const owners = await findDestinationOwners(tx, [`${chain.network.chainId}:${recipient}`]);
   const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
@@ -128,7 +128,7 @@ async function makeItem(
   await insertRestoredItem(tx, { ...itemTerms, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
-/** The item was paid after the payment had ended, so the money must be returned. */
+/** Records the money of an item that was paid after its payment had ended. It must be returned. */
 async function noteExtra(tx: Tx, registry: Registry, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
   const [item] = await findItems(tx, [keyOf(event)]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
@@ -143,7 +143,7 @@ interface RestoredSuccess {
   readonly now: Date;
 }
 
-/** Makes the moves that the watcher would have made. */
+/** Moves the payment to `succeeded` by the same transitions that the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, slot, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
   const isKnown = payment.buyerAccount !== null && isSameAccount(payment.buyerAccount, account);
@@ -168,7 +168,7 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
   await settlePayments(tx, [settlement], { actor: 'operator', evidence: evidenceOf(event), at: settlement.at });
 }
 
-/** Corrects the entries of the item to the chain. */
+/** Corrects the book entries of the item to what the chain shows. */
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,

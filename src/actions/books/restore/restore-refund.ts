@@ -14,7 +14,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { type Replanned, releaseRefunds, replanRefunds } from './replan-refunds.ts';
 import { evidenceOf, type Left, paymentOf, type Restored, takeUnpaid, Unplaced } from './restoring.ts';
 
-/** The moves from each state to `refunded`. */
+/** The events that move a refund from each state to `refunded`. */
 const STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   requested: ['covered', 'paid'],
   awaiting_funds: ['covered', 'paid'],
@@ -22,13 +22,13 @@ const STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   failed: ['retried', 'paid'],
   refunded: [],
 };
-/** For a refund that failed before it was covered. */
+/** The events that move a refund to `refunded` if it failed before it was covered. */
 const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
 
 /**
- * Restores a refund that was carried out on chain. The chain decides if the database did not know the refund, or gave its number to
- * another request since. Refunds of the payment that were never signed are then planned again, so that all of them together stay
- * within the paid amount.
+ * Restores a refund that was carried out on chain. If the database does not know the refund, or has given its number to another
+ * request since the backup, the refund is stored as the chain shows it. Refunds of the payment that were never signed are then
+ * planned again, so that all of them together stay within the paid amount.
  */
 export async function restoreRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left): Promise<Restored> {
   const { id, event, at } = left;
@@ -42,7 +42,7 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, lef
     stored !== undefined &&
     isSameAddress(item.asset, stored.recipient, event.recipient) &&
     stored.amount === event.amount.toString();
-  // A cover by floats goes back to them if the merchant's own account has paid.
+  // If floats covered the refund, but the merchant's own account has paid it, the floats get their money back.
   const isPaidElsewhere = left.signer === 'merchant' && left.before?.signer === 'gateway';
   if (isPaidElsewhere && left.before?.state === 'paid') {
     throw new Unplaced("was paid from floats, and a second time by the merchant's own account");
@@ -107,7 +107,7 @@ async function putRefund(
   return { ...replaced, ...next };
 }
 
-/** Moves the refund to `refunded`. Returns false if it was there already. */
+/** Moves the refund to `refunded`. Returns false if it already was. */
 async function finish(
   tx: Tx,
   registry: Registry,

@@ -24,9 +24,9 @@ import { makePayment, NO_MERCHANT } from './restore-payment.ts';
 import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Restores a payment to a deposit address from the sweeps of the address: the payment as `processing`, its item, and the address.
- * The sweeps stay undecided, and the watcher handles them like new ones. Money at an address that was never swept leaves no trace
- * on the chain from which its terms could be found.
+ * Restores a payment to a deposit address from the sweeps of the address: the payment as `processing`, its item, and the address. The
+ * sweeps stay undecided, and the watcher handles them like new ones. An address that was never swept cannot be restored, because the
+ * chain does not show its terms.
  */
 export async function restoreSweeps(
   deps: CommandDeps & RowKeyDeps,
@@ -110,7 +110,7 @@ async function recoverDeposit(
   throw new Unplaced(NO_TERMS);
 }
 
-/** The terms, if these sweeps are of the requested asset. */
+/** The terms of the address if these sweeps are of the requested asset. Undefined otherwise. */
 function termsBy(
   payerSide: PayerSide,
   events: readonly SweptEvent[],
@@ -133,10 +133,10 @@ function termsBy(
   return undefined;
 }
 
-/** A bound, because a stranger may have swept single units thousands of times. */
+/** The maximum number of sweeps that are tried as parts of the amount. A stranger may have swept single units thousands of times. */
 const MAX_PARTS = 100;
 
-/** The amounts that may have been requested: of all sweeps, of the first n sweeps together, or of a single sweep. */
+/** The amounts that may have been requested: the sum of all sweeps, the sum of the first n sweeps, or the amount of a single sweep. */
 function possibleAmounts(events: readonly SweptEvent[]) {
   const sums: { amount: bigint; fee: bigint; parts: number }[] = [];
   let total = { amount: 0n, fee: 0n, parts: 0 };

@@ -22,8 +22,8 @@ export class Unplaced extends Error {
 }
 
 /**
- * Only a seal proves that the gateway wrote an item. Events of the first contract releases have no seal, and anybody can put any
- * payment id into them. So they change no existing payment.
+ * The problem of an event that names an existing payment and has no seal. Only a seal proves that the gateway wrote an item. Events
+ * of the first contract releases have no seal, and anybody can put any payment id into them. So they change no existing payment.
  */
 export const NOT_OURS = 'names a payment that is there, by an item without a seal: anybody can have made it';
 
@@ -33,16 +33,17 @@ export interface Left {
   readonly event: PaidEvent;
   readonly before: Outgoing | undefined;
   readonly signer: Outgoing['signer'];
-  /** The owner of the float if no row shows it. */
+  /** The owner of a returned float if no row shows it. */
   readonly floatOwner: string | undefined;
   readonly connected: ConnectedChain;
   readonly at: Date;
 }
 
-/** The owner of the money. `isChanged` is true if a consequence was missing. */
+/** The owner of the restored money. */
 export interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
+  /** True if a consequence of the transfer was missing in the database. */
   readonly isChanged: boolean;
-  /** Only for a payout. */
+  /** The payment of a payout. Undefined for refunds and returns. */
   readonly paymentId?: string;
 }
 
@@ -62,7 +63,7 @@ export function sealOfEvent({ subject, terms }: PaidEvent): string | null {
   return terms === undefined ? null : subject;
 }
 
-/** In the form of CAIP-10. */
+/** The payer's account in the form of CAIP-10. */
 export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
 }
@@ -77,7 +78,7 @@ export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment;
   return { payment, item };
 }
 
-/** Takes from the floats the part that they have not paid yet. */
+/** Takes from each float the part of its amount that it has not paid yet. */
 export async function takeUnpaid(
   tx: Tx,
   registry: Registry,

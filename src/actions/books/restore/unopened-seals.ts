@@ -20,9 +20,9 @@ export function isUnopened({ chain, feeAccount }: ConnectedChain, event: PaidEve
 }
 
 /**
- * The events without a stored item, if a relayer of ours has sent one of them: our relayers send our items alone, so a key is
- * missing. Then the other events may belong to our payments, too. If no relayer of ours sent any of them, all are items of
- * strangers, and the result is empty.
+ * The events without a stored item, if a relayer of ours has sent one of them. Our relayers send only our items, so a key is missing,
+ * and the other events may belong to our payments, too. If no relayer of ours sent any of them, all are items of strangers, and the
+ * result is empty.
  */
 export async function lostSeals<Event extends PaidEvent | SweptEvent>(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },

@@ -13,14 +13,14 @@ interface Adopting {
 }
 
 /**
- * Applies the payouts, refunds and floats of an older version to the lots: they have spent the lots, under the ids of that version.
- * Returns the lots that were already reported to the partner, which keep their earlier names.
+ * Stores spends of lots for the payouts, refunds and floats that an older version of the gateway ordered without lots. Returns the
+ * ids of the lots that must not be reported to the partner again, because the older version has reported them under other ids.
  */
 export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopting): Promise<ReadonlySet<string>> {
   if (adopted.spends.length === 0 && adopted.reported.length === 0) return new Set(adopted.named);
   const before = await findSpendsOf(tx, [paymentId]);
   const spends: Spend[] = [];
-  // An order whose lots are not known yet waits for them.
+  // Orders for which no lot is known yet. They are tried again when the payment's lots are computed the next time.
   const waiting: Adopted['spends'][number][] = [];
   for (const old of adopted.spends) {
     const parts = partsOf(old, { paymentId, lots, spent: [...before, ...spends] });
@@ -34,8 +34,8 @@ export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopti
 }
 
 /**
- * The parts of lots that an order of the older version has taken: payouts and refunds take the money that paid first, floats the
- * other money first.
+ * The parts of lots that an order of the older version has spent. Payouts and refunds first take lots that paid the payment. Floats
+ * first take the other lots.
  */
 function partsOf(
   { order, purpose, network, asset, units }: Adopted['spends'][number],
@@ -57,9 +57,9 @@ function partsOf(
 }
 
 /**
- * Finds the unexpected lots that the older version has already reported as late money: the first row takes the first lots of its
- * asset, and so on. A row with exactly one lot is linked to it, unless its return has begun. Returns the ids of the lots that are
- * not linked. They must not be reported again.
+ * Matches the late money that the older version has reported with lots of unexpected money: each reported row takes the first free
+ * lots of its asset until its amount is reached. A row that takes exactly one lot is linked to it, unless the row's return has begun.
+ * Returns the ids of the lots that were taken but not linked. They must not be reported again.
  */
 async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
   const queue = lots.filter(({ reason }) => reason !== null);

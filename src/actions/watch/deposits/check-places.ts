@@ -24,12 +24,15 @@ import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts
 import { noticeDeposit } from './notice-deposit.ts';
 import { dustLimitsOf } from './read-position.ts';
 
-/** A look at an address reads at most this many movements that no checkpoint has added up, besides the new ones. */
+/**
+ * After this many proved movements to a deposit address, they are added up in a new checkpoint. So a check reads at most this many
+ * older movements one by one.
+ */
 const PER_CHECKPOINT = 100;
 
 /**
- * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the
- * requested amount. The position of the payment is computed from them afterwards.
+ * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the requested
+ * amount. The payment's lots are computed from the movements afterwards.
  */
 export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
@@ -55,7 +58,7 @@ export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View)
   );
 }
 
-/** The tokens whose balance is always read, because a log may have been lost. */
+/** The tokens whose balance is read even if no transfer of them is known, because an endpoint may have omitted the log. */
 function tokensAt(
   registry: Registry,
   { network, isSearched }: PlaceCheck['place'],
@@ -75,7 +78,10 @@ export interface PlaceCheck {
   readonly isAloneEnough: boolean;
 }
 
-/** True if the movements and sweeps explain the balance at the block, and everything up to the block is proved. */
+/**
+ * Compares the stored movements of an address with the chain at a block, and stores the result. Returns true if all movements up to
+ * the block are proved.
+ */
 export async function checkPlace(
   deps: WatchDeps,
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
@@ -112,8 +118,8 @@ export async function checkPlace(
 }
 
 /**
- * True if the transfers to deposit addresses are read up to the block. Before that, money without a log is no residual: its log may
- * be in a block that is not read yet, and would show that the money was late.
+ * True if the transfers to deposit addresses are read up to the block. Until then a surplus must not count as money without a log:
+ * its log may be in a block that is not read yet, and would show that the money was late.
  */
 async function areTransfersRead({ db }: WatchDeps, network: string, number: number): Promise<boolean> {
   const cursor = await findDepositCursor(db.sql, network);
@@ -121,9 +127,10 @@ async function areTransfersRead({ db }: WatchDeps, network: string, number: numb
 }
 
 /**
- * Enough endpoints report a balance other than the sum of the logs. A surplus is a movement without a log. While the payment is
- * open it counts as if it had come in time, because a lost log must not end a payment that was paid. A lack is a loss: the token
- * keeps a part of transfers, or money has left without a sweep. An alert asks a person to examine it.
+ * Stores the difference between the balance that enough endpoints report and the sum of the logs. A surplus is stored as a movement
+ * without a log. While the payment is open, the surplus counts as if it had come in time, because a lost log must not end a payment
+ * that was paid. A shortfall is a loss: the token keeps a part of each transfer, or money has left without a sweep. An alert asks a
+ * person to examine a loss.
  */
 async function explainRest(
   tx: Tx,
@@ -153,7 +160,10 @@ async function explainRest(
   else await deleteAlert(tx, alert);
 }
 
-/** The first sweep that took more than the logs had brought until then. The money without a log came before it. */
+/**
+ * The first sweep that took more than the logged transfers had brought until then. So the money without a log arrived before that
+ * sweep.
+ */
 async function firstUnexplained(
   tx: Tx,
   { network, commitment, asset }: { readonly network: string; readonly commitment: string; readonly asset: string },

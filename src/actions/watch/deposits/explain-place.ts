@@ -11,8 +11,8 @@ import { askHeights, askWitnesses, blockKey, describeStatements } from '../../ev
 import type { View, Watcher } from '../watcher.ts';
 
 /**
- * The receipts of their transactions prove the largest movements one by one. The balance proves the sum of all others, because
- * anybody may send thousands of small ones.
+ * The maximum number of movements that a check proves one by one, by the receipts of their transactions. It chooses the largest ones.
+ * The balance proves the sum of all others, because anybody may send thousands of small ones.
  */
 const MAX_RECEIPTS = 20;
 
@@ -20,12 +20,13 @@ const MAX_RECEIPTS = 20;
 export interface Explained {
   readonly is: 'known';
   readonly block: Block;
-  /** True if only one endpoint confirms it. */
+  /** True if only one endpoint confirms the block and the balances. */
   readonly isAlone: boolean;
-  /** Movements that are proved now, and movements that enough endpoints deny. */
+  /** Movements that this check proves. */
   readonly proved: readonly StoredMovement[];
+  /** Stored movements that enough endpoints deny. */
   readonly refuted: readonly StoredMovement[];
-  /** True if every movement is proved. If not, the next check continues. */
+  /** True if every movement up to the block is proved. If false, the next check continues. */
   readonly isWhole: boolean;
   /** By asset: the balance minus all listed movements and sweeps. Negative if money has left without a sweep. */
   readonly unlisted: ReadonlyMap<string, bigint>;
@@ -57,7 +58,7 @@ export async function explainPlace(
     listUnproved(db, { ...at, limit: MAX_RECEIPTS + 1 }),
   ]);
   if (swept.isUndecided) return OPEN;
-  // Anybody can sweep a token of their own from the address. The endpoints are asked about tokens that are served.
+  // The endpoints are asked only about served tokens, because anybody can sweep a token of their own from the address.
   const isServed = (asset: string) => reader.network.assets.get(asset)?.pay !== undefined;
   const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].filter(isServed).toSorted();
   const named = unproved.slice(0, MAX_RECEIPTS);
@@ -100,7 +101,10 @@ export async function explainPlace(
 /** The maximum number of small movements that one check proves at once. */
 const MAX_REST = 10_000;
 
-/** A single endpoint that suffices has listed the movements itself, so it need not confirm them. */
+/**
+ * True if the network has a single endpoint, which is trusted alone. That endpoint has listed the movements itself, so it need not
+ * confirm them.
+ */
 function isTrusted(reader: ChainReader): boolean {
   return reader.network.isTrustedAlone === true && reader.witnesses().length === 1;
 }
@@ -113,7 +117,7 @@ interface Ask {
   readonly isTrusted: boolean;
 }
 
-/** The complete answer of an endpoint about an address. Endpoints that agree have the same key. */
+/** The complete answer of one endpoint about an address. Two answers agree if they have the same `key`. */
 async function testify(witness: Witness, ask: Ask) {
   const { address, assets, number, named } = ask;
   const hashes = ask.isTrusted ? [] : [...new Set(named.map(({ transactionHash }) => transactionHash))];

@@ -21,8 +21,8 @@ interface FinalForAmount extends ReportedBlock {
 }
 
 /**
- * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever its balance. Enough money
- * makes it paid: its position is computed in the same round, and ends the payment.
+ * The outcome of a payment's deposit address at a final block. The address is open until its deadline, whatever its balance.
+ * Afterwards it is `paid` if enough money has arrived: the payment's lots are computed in the same round, and that ends the payment.
  */
 export async function fateOfDeposit(
   deps: WatchDeps,
@@ -46,8 +46,8 @@ export async function fateOfDeposit(
 }
 
 /**
- * The final block of the network, or a lower one if the amount needs more depth. Undefined while the endpoints do not agree on its
- * height.
+ * The final block of the network, or a lower one if the amount needs more depth. Undefined while the endpoints do not agree on that
+ * block.
  */
 async function finalForAmount(
   deps: WatchDeps,
@@ -77,7 +77,7 @@ function checkBalance(
   return checkPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
 }
 
-/** The proved money that counts for the payment. */
+/** The proved money at a deposit address that counts for its payment. */
 async function countedOf(
   deps: WatchDeps,
   { paymentId, network, commitment, asset, item }: OpenDeposit,
@@ -91,9 +91,10 @@ async function countedOf(
 }
 
 /**
- * True if less than the requested amount has arrived at the deposit address, by a final block and by the known transfers of later
- * blocks. For a larger amount two endpoints must agree. If the network cannot be read, the known transfers decide. That is safe:
- * a lapse only returns the payment to its state before the attempt, in which the address was open, too.
+ * True if less than the requested amount has arrived at the deposit address. Counts the money at a final block, and the known
+ * transfers of later blocks. For an amount above the limit of a single endpoint, two endpoints must agree. If the network cannot be
+ * read, the known transfers decide. That is safe: a lapse only returns the payment to its state before the attempt, in which the
+ * address was open, too.
  */
 export async function isShortAddress(
   deps: WatchDeps,

@@ -4,10 +4,13 @@ import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import { listMovements, type StoredMovement } from '../../../store/chain/movements.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 
-/** The evidence names only the largest movements. */
+/** The maximum number of movements that the evidence names. It names the largest ones. */
 const MAX_NAMED = 50;
 
-/** Moves a payment to `processing` when blocks of any depth contain enough money. */
+/**
+ * Moves a payment to `processing` when transfers to its deposit address reach the requested amount, even in blocks that are not
+ * final.
+ */
 export async function noticeDeposit(deps: WatchDeps, { network, lease }: Watcher, deposit: OpenDeposit): Promise<void> {
   const { commitment, asset, item, paymentId } = deposit;
   if (deposit.paymentStatus !== 'requires_action' || item.network !== network) return;
@@ -31,7 +34,7 @@ export function confirmedBy(deposit: Payable, value: bigint, sender: string | un
   return { type: 'confirmed', buyer: buyerOf(deposit, sender), token, isNative: true };
 }
 
-/** The buyer is the sender of the transfer that completed the amount. It may be an exchange. */
+/** The buyer of a payment: the sender of the transfer that completed the amount. The sender may be an exchange. */
 export function buyerOf({ network, item, address }: Payable, sender: string | undefined) {
   return { account: `${network}:${sender || address}`, name: item.buyerName, icon: item.buyerIcon };
 }

@@ -8,7 +8,7 @@ import { endItems, insertItems, itemOf, type StoredItem } from '../../../store/c
 import type { Tx } from '../../../store/plumbing/database.ts';
 import type { PositionFacts } from './read-position.ts';
 
-/** Sweeps have no deadline, but relayers send only items with one. */
+/** The deadline of sweeps. They need none, but relayers send only items with a deadline. */
 const FAR_S = Date.UTC(2100, 0, 1) / 1000;
 
 interface Orders {
@@ -18,8 +18,8 @@ interface Orders {
 }
 
 /**
- * Orders sweeps as items, which relayers send like any other. A sweep that would find nothing ends: a stranger has swept the
- * address, or a reorganisation has removed the money.
+ * Stores sweeps as items, which relayers send like all others. Ends a due sweep that would find no money, because a stranger has
+ * swept the address or a reorganisation has removed the money.
  */
 export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {
   // Only deposit addresses are swept.
@@ -27,7 +27,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
   const ordered = await listSweepsOf(tx, known.terms.payment);
   const waiting = new Set(lots.filter((lot) => lot.waiting > 0n).map(placeOf));
   const arrived = new Set(lots.map(placeOf));
-  // A sweep that was sent is closed when its transaction is final.
+  // Only due sweeps end here. A sent sweep is closed when its transaction is final.
   const ends = ordered
     .filter((sweep) => sweep.state === 'due' && !waiting.has(placeOf(sweep)))
     .map((sweep) => {
@@ -52,11 +52,11 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
       account: `${network}:${item.payer}`,
       quote: null,
       isHeld: item.isHeld,
-      // Only the item of the payment names the wallet: a name has to be erased wherever it is stored.
+      // Only the payment's own item stores the wallet's name, because a name has to be erased wherever it is stored.
       buyerName: '',
       buyerIcon: null,
       state: 'due',
-      // The contract requires no signature.
+      // The Collector requires no signature for a sweep.
       signature: noSignature(network),
       hasCode: false,
       resultsHash: null,
@@ -66,12 +66,15 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
   }
 }
 
-/** An asset at a deposit address. */
+/** The map key of one asset at one deposit address on one network. */
 function placeOf({ network, asset, address }: Pick<Lot, 'network' | 'asset' | 'address'>): string {
   return `${network} ${asset} ${address}`;
 }
 
-/** The key of the n-th sweep of this money. The chain shows the commitment of the address alone, so the hash is our own. */
+/**
+ * The item key of the n-th sweep of an asset at an address. All sweeps of an address have the same commitment on chain, so the key is
+ * made from a hash of our own.
+ */
 function sweepKey(
   { key }: StoredItem,
   { network, number, asset }: { network: string; number: number; asset: string | undefined },

@@ -7,7 +7,7 @@ import { moveLocked } from '../../paying/move-locked.ts';
 import { buyerOf, confirmedBy, movementEvidence } from './notice-deposit.ts';
 import type { PositionFacts } from './read-position.ts';
 
-/** The evidence names only the largest movements. */
+/** The maximum number of movements that the evidence names. It names the largest ones. */
 const MAX_NAMED = 50;
 
 /**
@@ -32,7 +32,7 @@ export async function payByDeposit(
     (fact) => fact.commitment === commitment && fact.network === network && fact.asset === asset,
   );
   const arrived = own.filter(({ is }) => is === 'arrived').reduce((sum, fact) => sum + fact.amount, 0n);
-  // Without a log, after a rebuild or if the log was lost, the sweep is the transaction of the payment.
+  // If no log of a transfer is known, after a rebuild or because the log was lost, the payment shows the transaction of the sweep.
   const sweep = own.find(({ is }) => is === 'swept');
   const evidence = {
     network,

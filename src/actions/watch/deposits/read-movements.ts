@@ -16,20 +16,23 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
 
-/** Addresses are watched this long, because money may come late, or twice. */
+/** The time for which a deposit address is watched after it was opened. It is long, because money may come late, or twice. */
 const WATCHED_MS = 30 * 86_400_000;
 const MAX_LOADED = 10_000;
-/** No transaction of a request is open this long: PostgreSQL ends its statements and pauses after 15 s each. */
+/**
+ * Rows that are older than this are committed: no database transaction of a request is open so long, because PostgreSQL ends each of
+ * its statements and pauses after 15 s.
+ */
 const COMMITTED_MS = 60_000;
-/** Blocks in one page. Each page is stored with its cursor. */
+/** The number of blocks in one page. The transfers of a page are stored together with the cursor. */
 const PAGE = 500;
 /** While no address is watched, the cursor moves in steps of this many blocks. */
 const IDLE_STEP = 100;
 
 /**
- * Reads the transfers to deposit addresses from any sender: of the new blocks, and once more of the blocks that have become final.
- * All tokens and addresses are read together, so the number of calls does not depend on the number of addresses. Returns true if
- * there are more blocks to read.
+ * Reads the transfers from any sender to deposit addresses: those of new blocks, and once more those of blocks that have become
+ * final. All tokens and addresses are read together, so the number of calls does not depend on the number of addresses. Returns true
+ * if there are more blocks to read.
  */
 export async function readMovements(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   await loadPlaces(deps, watcher);
@@ -38,7 +41,7 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
   const isIdle = memory.places.byAddress.size === 0;
   if (isIdle && (cursor === undefined || view.finalNumber - cursor.finalNumber < IDLE_STEP)) return false;
   if (isIdle) {
-    // No address was given to anybody, so nothing can have arrived at one.
+    // No address is watched, so these blocks contain no transfers to read.
     const next = { readNumber: view.finalNumber, finalNumber: view.finalNumber };
     await commandOfLeader(deps, lease, (tx) => putDepositCursor(tx, network, next));
     return false;
@@ -59,7 +62,7 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
   return next.readNumber < view.readNumber || next.finalNumber < view.finalNumber;
 }
 
-/** The cursor after the next page, for both readings. */
+/** The cursor after the next page: `readNumber` follows the new blocks, and `finalNumber` the second reading of final blocks. */
 function pageAfter({ readNumber, finalNumber }: DepositCursor, view: View): DepositCursor {
   return {
     readNumber: Math.max(readNumber, Math.min(view.readNumber, readNumber + PAGE)),
@@ -67,21 +70,24 @@ function pageAfter({ readNumber, finalNumber }: DepositCursor, view: View): Depo
   };
 }
 
-/** The first address was created before the chain was read for the first time, so all known blocks are read. */
+/**
+ * The cursor before the first reading. All known blocks are read, because the first address may have been created before the chain
+ * was read for the first time.
+ */
 async function firstCursor(deps: WatchDeps, network: string): Promise<DepositCursor> {
   const lowest = (await listSeenBlocks(deps.db.sql, network)).at(-1)?.number ?? 0;
   return { readNumber: lowest - 1, finalNumber: lowest - 1 };
 }
 
 /**
- * Loads new addresses into memory, and drops those whose time is over. A row may be committed after a row with a higher number, so
- * the rows of the last minute are read again in every round.
+ * Loads new deposit addresses into memory, and drops those that are no longer watched. A row may be committed after a row with a
+ * higher number, so the rows of the last minute are read again in every round.
  */
 async function loadPlaces(deps: WatchDeps, { network, memory: { places } }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
   const since = new Date(nowMs - WATCHED_MS);
   for (const [address, { openedAt }] of places.byAddress) {
-    // The map is in the order of the numbers, the oldest first.
+    // The map is sorted by row number, so the oldest address comes first.
     if (openedAt >= since) break;
     places.byAddress.delete(address);
   }
@@ -101,7 +107,7 @@ async function readRange({ chain, memory }: Watcher, from: number, to: number): 
   return chain.reader.incoming(memory.places.byAddress, from, to);
 }
 
-/** The transfers with the times of their blocks, and whether their senders are on the screening list. */
+/** The found transfers as rows to store, with the times of their blocks, and whether their senders are on the screening list. */
 async function storable(
   deps: WatchDeps,
   { chain, network, memory }: Watcher,
@@ -168,7 +174,7 @@ export function movementOf(
   };
 }
 
-/** The sender of a transfer by the Collector is the payer of its item. */
+/** The sender of a transfer. If the Collector made the transfer, the sender is the payer of its item. */
 function senderOf({ transactionHash, asset, from, to, logIndex }: Incoming, payers: readonly TransferByItem[]): string {
   const item = payers.find(
     (each) =>

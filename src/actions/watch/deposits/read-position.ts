@@ -17,7 +17,7 @@ export interface PositionFacts {
   readonly deposits: readonly OpenDeposit[];
 }
 
-/** Reads the facts of a payment that the transaction has locked. */
+/** Reads the facts of a payment that the database transaction has locked. */
 export async function readPosition(
   tx: Tx,
   registry: Registry,
@@ -48,7 +48,7 @@ export async function readPosition(
     ...items.map((item) => wayOf(item, 'item')),
   ];
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
-  // Tokens that are not served have no known value.
+  // Facts about tokens that are not served are left out, because such tokens have no known value.
   return { terms, facts: facts.filter(({ asset }) => registry.asset(asset) !== undefined), deposits };
 }
 
@@ -61,12 +61,12 @@ export async function dustLimitsOf(db: Reader, registry: Registry, paymentId: st
   return Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));
 }
 
-/** The proved money that has arrived for a payment, with the dust added up. */
+/** The proved money that has arrived for a payment. Amounts below the dust limit are added up. */
 export async function arrivalsOf(db: Reader, paymentId: string, dustBelow: DustLimits): Promise<StoredMovement[]> {
   return withoutLosses(await listProvedMovements(db, paymentId, dustBelow));
 }
 
-/** Subtracts losses from the last money at their address, because money that is not there does not count. */
+/** Subtracts each loss from the newest money of the same asset at the same address, because missing money does not count. */
 function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
   const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
   const lost = new Map<string, bigint>();
@@ -111,8 +111,8 @@ function arrivedFact(movement: StoredMovement, address: string): Fact {
 }
 
 /**
- * The time of an event among the movements of its network. Events are stored without the times of their blocks, so an event gets
- * the latest time of the movements up to its block, which keeps the order of the blocks.
+ * A function that estimates the time of an event. Events are stored without the times of their blocks, so an event gets the latest
+ * time among the movements of its network up to its block. That keeps the order of the blocks.
  */
 function timesOf(movements: readonly StoredMovement[]): (network: string, block: number) => number {
   return (network, block) =>

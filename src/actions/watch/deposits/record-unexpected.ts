@@ -13,8 +13,8 @@ import { notePayments } from '../../paying/note-payments.ts';
 
 /**
  * Reports to the partner money that the payment did not need: too much, too little, too late, twice, in another token or on another
- * network. The last two are reported before the end of the payment, because they cannot pay it. Each lot is reported once; the
- * reported amount follows the lot until somebody requests its return.
+ * network. Money in another token or on another network is reported even before the payment ends, because it cannot pay the payment.
+ * Each lot is reported once; the reported amount changes with the lot until somebody requests its return.
  */
 export async function recordUnexpected(
   tx: Tx,
@@ -59,7 +59,10 @@ export async function recordUnexpected(
   }
 }
 
-/** A return may be requested before its money is swept, when no fee was taken yet. The requested amount stays. */
+/**
+ * Updates the fees of requested returns. A return may be requested before its money is swept, when no fee was taken yet. The
+ * requested amount does not change.
+ */
 export async function renewFees(tx: Tx, returning: readonly ReturningLot[], lots: readonly Lot[]): Promise<void> {
   for (const row of returning.filter(({ state }) => state === 'requested')) {
     const lot = lots.find(({ id }) => id === row.lotId);

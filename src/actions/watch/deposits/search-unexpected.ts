@@ -19,7 +19,7 @@ interface MoneyPlace {
   readonly commitment: string;
   readonly network: string;
   readonly asset: string;
-  /** True if the payment did not request it: another asset, or another network. */
+  /** True if the payment did not request this asset on this network. */
   readonly isUnexpected: boolean;
 }
 
@@ -32,24 +32,29 @@ export interface FoundMoney extends MoneyPlace {
 }
 
 export type Fate =
-  /** The money can be swept, or will count for its payment. */
+  /** The money can be swept. */
   | 'sweepable'
+  /** The money will count for its payment, which is still open. */
   | 'counts'
-  /** The reasons why the money is not swept. */
+  /** The money is worth less than the smallest amount that is swept. */
   | 'too_little'
+  /** Senders on the screening list have sent a part of the money, and no person has decided about it. */
   | 'listed'
-  /** The money has been swept to our account, where it waits for the same decision. */
+  /** The money was swept to an account of ours, and comes from a sender on the screening list. It waits for a person's decision. */
   | 'held'
+  /** Native coin, which is not swept. */
   | 'coin'
+  /** The network has no contract that can sweep the address. */
   | 'no_contract'
   | 'no_relayer'
+  /** The sweep would send the money to an account that is not an intermediate account of ours on this network. */
   | 'not_our_account';
 
 export interface SearchReport {
   readonly paymentId: string;
   readonly addresses: number;
   readonly found: readonly FoundMoney[];
-  /** Networks that could not be searched completely. */
+  /** Networks that could not be searched completely, because an endpoint or a contract failed. */
   readonly unsearched: readonly string[];
   /** True if the sweepable money was marked to be swept. */
   readonly isOrdered: boolean;
@@ -57,10 +62,10 @@ export interface SearchReport {
 
 export interface SearchInput {
   readonly paymentId: string;
-  /** In the form of CAIP-2. Undefined for all connected networks. */
+  /** The network to search, in the form of CAIP-2. Undefined for all connected networks. */
   readonly network: string | undefined;
   readonly isSweep: boolean;
-  /** True to sweep addresses where senders on the screening list have sent money, too. */
+  /** True to sweep also money that senders on the screening list have sent. */
   readonly isListed?: boolean;
   readonly actor: string;
 }
@@ -69,9 +74,9 @@ type SearchDeps = CommandDeps &
   RowKeyDeps & { readonly chains: Chains; sweepFrom(network: string): bigint | undefined };
 
 /**
- * Searches every network for money at the deposit addresses of a payment: the addresses are the same on all networks. No watcher
- * reads the other networks, because nothing should arrive there. With `isSweep` the money is only marked: the watcher of its
- * network proves it, books it, and orders the sweep.
+ * Searches networks for money at the deposit addresses of a payment: the addresses are the same on all networks. Watchers do not read
+ * an address on networks where no payment to it was requested. With `isSweep` the money is only marked: the watcher of its network
+ * proves it, books it, and orders the sweep.
  */
 export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Promise<SearchReport> {
   const { paymentId, network } = input;
@@ -128,7 +133,7 @@ async function stoppedMoney(deps: SearchDeps, paymentId: string): Promise<readon
   return lots.filter(({ id }) => stopped.has(id)).map((lot) => ({ ...lot, remainder: remainders.get(lot.id) ?? 0n }));
 }
 
-/** The money that is not swept, because senders on the screening list have sent a part of it. */
+/** The keys of money that is not swept, because senders on the screening list have sent a part of it that is worth a sweep. */
 function listedPlaces({ registry, sweepFrom }: SearchDeps, stopped: readonly HeldLot[]): ReadonlySet<string> {
   const waiting = stopped.filter(({ waiting: units }) => units > 0n);
   const isStopping = (some: readonly HeldLot[]) => {
@@ -185,7 +190,7 @@ async function fateOf(
   if (relayers.length === 0) return 'no_relayer';
   if (chain.payerSide.depositContract() === undefined) await chain.check();
   if (chain.payerSide.depositContract() === undefined) return 'no_contract';
-  // The account of another network may have no key here.
+  // The recipient is an account on the network of the payment. The gateway may have no key for it on this network.
   if (item.isHeld && !isIntermediate(connected, item.recipient)) return 'not_our_account';
   return fullWeightOf(deps.registry.asset(asset), units) >= (deps.sweepFrom(network) ?? 1n)
     ? 'sweepable'

@@ -6,8 +6,8 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
 
 /**
- * Records the transfer to the merchant, once all money that paid is swept to the merchant's own account. Owed fees count as taken in
- * the lots.
+ * Records the settlement of a payment, once all money that paid it is swept to the merchant's own account. The `net` of a lot no
+ * longer contains fees that are owed but not taken yet.
  */
 export async function settleDirect(
   tx: Tx,
@@ -26,7 +26,7 @@ export async function settleDirect(
   const { transactionHash } = last;
   const settled = await findPaymentSettlement(tx, paymentId);
   if (settled !== undefined) {
-    // A deep reorg may have removed the sweep that was the settlement.
+    // A deep reorg may have removed the sweep that the stored settlement names.
     const isGone = events.every((event) => event.transactionHash !== settled.transactionHash);
     if (isGone) await moveSettlement(tx, { paymentId, transactionHash });
     return;

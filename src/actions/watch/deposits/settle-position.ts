@@ -46,7 +46,7 @@ export interface PositionDeps extends RegistryDeps, RowKeyDeps {
   readonly settings: WatchDeps['settings'];
 }
 
-/** Recomputes the money of payments whose facts have changed. */
+/** Computes the money of each payment again whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promise<void> {
   const { provedTimes } = watcher.memory;
   await eachIsolated(
@@ -66,8 +66,8 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promis
 }
 
 /**
- * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it
- * cannot be computed it stays outdated, and the transaction continues with the other payments and the cursor.
+ * Runs `settlePosition` in a database transaction that contains several payments. The caller has marked the position as outdated: if
+ * it cannot be computed, it stays outdated, and the transaction continues with the other payments and the cursor.
  */
 export async function settleOrLeaveOutdated(tx: Tx, deps: WatchDeps, paymentId: string, at: Date): Promise<void> {
   try {
@@ -81,16 +81,16 @@ export async function settleOrLeaveOutdated(tx: Tx, deps: WatchDeps, paymentId: 
 
 const UNCOMPUTED = 'the money of a payment cannot be computed';
 
-/** Raised again by each round that fails. `recheckRefusals` clears the alert when the position has been computed. */
+/** Raises the alert, once more in each round that fails. `recheckRefusals` clears the alert when the position has been computed. */
 async function alertUncomputed(tx: Tx, subject: string, at: Date): Promise<void> {
   const message = `The money of ${subject} cannot be computed, and is tried again in each round. Until then new money for it is not swept, paid out or given back. The log has the error.`;
   await upsertAlert(tx, { name: 'money_uncomputed', subject, message, lastSeen: at });
 }
 
 /**
- * The only path of arriving money: reads all facts of a payment, judges it, computes its lots, books the difference to the earlier
- * entries, reports unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change facts and then call
- * this. It is one transaction, so no part is ever missing.
+ * Handles all arriving money of a payment: reads the stored facts, decides whether they pay the payment, computes its lots, books the
+ * difference to the earlier entries, reports unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change
+ * facts and then call this function. It runs in one database transaction, so no part is ever missing.
  */
 async function settlePosition(
   tx: Tx,
@@ -122,9 +122,9 @@ async function settlePosition(
 }
 
 /**
- * Leaves out lots of sweeps whose deposit address was not checked yet. A sweep can be read before the transfers that it took. A
- * lot made from the sweep would later be replaced by the lots of the transfers, which have other ids, although it may have been
- * spent.
+ * Leaves out lots that were made from a sweep whose deposit address was not checked yet. A sweep can be read before the transfers
+ * that it took. The check later replaces such a lot by the lots of the transfers, which have other ids, and the first lot may have
+ * been spent by then.
  */
 async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): Promise<readonly Lot[]> {
   if (!lots.some(({ isUnexplained }) => isUnexplained)) return lots;
@@ -134,7 +134,7 @@ async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): P
   return lots.filter((lot) => !lot.isUnexplained || !isUnread(lot));
 }
 
-/** True if the position reports and books the lot. The first payment of an item is booked with the item. */
+/** True if this computation reports and books the lot. The lot of an item's first event is booked when the item is closed. */
 function isOurs({ address, network, commitment, id }: Lot): boolean {
   return address !== null || id !== itemLotId(network, commitment);
 }
@@ -144,7 +144,7 @@ interface Judged {
   readonly ending: Ending | undefined;
 }
 
-/** The stored ending, or else the ending that follows from the facts now. A payment that they pay succeeds here. */
+/** The stored ending, or else the ending that follows from the facts now. If the facts pay an open payment, it succeeds here. */
 async function endingOf(
   tx: Tx,
   ask: {
@@ -179,8 +179,8 @@ async function endingOf(
 }
 
 /**
- * The ending by the money at deposit addresses. Less than the requested amount is tolerated only at an address whose money is
- * proved beyond its deadline: later money would come too late.
+ * The ending if money at a deposit address pays the payment; undefined otherwise. Less than the requested amount is tolerated only at
+ * an address whose money is proved up to a time after its deadline: any money that is not proved yet comes too late.
  */
 function judgeDeposits({ terms, facts }: PositionFacts, provedTimes: ProvedTimes): PaidEnding | undefined {
   const ways = terms.ways.filter(({ kind }) => kind === 'deposit');
@@ -195,9 +195,9 @@ function judgeDeposits({ terms, facts }: PositionFacts, provedTimes: ProvedTimes
 }
 
 /**
- * The same ending by other lots, if it names money without a log whose logs have appeared since. The lots of the logs have other
- * ids, and pay in its place. The residual had counted as if it had come in time, and so do they. Orders that spent the residual
- * are a debt, which these lots fill.
+ * The stored ending with other lots; undefined if it needs no change. It changes if it names money without a log, and the log has
+ * appeared since. The lots that are made from logs have other ids, and replace the lot without a log. That lot had counted as if it
+ * had come in time, so the new lots count, too. Orders that spent it are a debt, which the new lots fill.
  */
 function withoutLostResiduals(ending: PaidEnding, { terms, facts }: PositionFacts): PaidEnding | undefined {
   const { network, commitment, amount, lots } = ending;
@@ -245,7 +245,7 @@ async function book(
   await putPosition(tx, { paymentId: id, booked: next }, at);
 }
 
-/** The newest fact of a posting: its sweep, if there is one. */
+/** The highest block of a posting's facts, and the transaction of its last sweep or collection, if there is one. */
 function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]) {
   const own = facts.filter((fact) => fact.network === network && fact.asset === asset && fact.commitment === reference);
   const block = own.reduce((latest, fact) => Math.max(latest, fact.block), 0);

@@ -10,14 +10,14 @@ import type { WatchDeps, Watcher } from '../watcher.ts';
 import { settleOrLeaveOutdated } from './settle-position.ts';
 
 /**
- * Payments in one transaction. Strangers can sweep any number of addresses in a block; a small page locks their payments only for a
- * moment.
+ * The maximum number of payments in one database transaction. Strangers can sweep any number of addresses in a block; a small page
+ * locks their payments only for a moment.
  */
 const PAGE = 20;
 
 /**
- * Applies proved sweeps, ours and those of strangers: they are marked as decided, which makes them facts of their payments, and the
- * positions are computed in the same transaction. So the books never lack a decided sweep.
+ * Applies proved sweeps, ours and those of strangers. Marks them as decided, which makes them facts of their payments, and computes
+ * the payments' lots in the same database transaction. So the books never lack a decided sweep.
  */
 export async function settleSwept(
   deps: WatchDeps,
@@ -36,7 +36,7 @@ export async function settleSwept(
       const decided = sweeps.map(({ event }) => ({ ...event, problem: null }));
       await markDecided(tx, network, decided, at);
       await watchSwept(tx, network, sweeps, at);
-      // A served token may have been swept before its transfer was read, so the addresses are checked, too.
+      // A sweep may be read before the transfer that it took, so the addresses are checked, too.
       await markPlacesToCheck(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
       await markPositionsOutdated(tx, page, at);
       for (const paymentId of page) await settleOrLeaveOutdated(tx, deps, paymentId, at);
@@ -46,8 +46,8 @@ export async function settleSwept(
 }
 
 /**
- * Begins to watch addresses that were swept on a network where nobody watched them. The check finds the money that the sweep took, so
- * that its lot is the same before and after a search by an operator.
+ * Begins to watch addresses that were swept on a network where nobody watched them. The check of such an address finds the money that
+ * the sweep took, so the lot of that money is the same before and after a search by an operator.
  */
 async function watchSwept(tx: Tx, network: string, sweeps: readonly KnownEvent[], at: Date): Promise<void> {
   const places = new Map(
