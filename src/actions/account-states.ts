@@ -15,7 +15,9 @@ const TABLE = 'account_states';
 
 type Decision = Omit<AccountState, 'mac'>;
 
-/** The decisions in force about the accounts of a network: the newest genuine row of each account and kind. */
+/**
+ * Reads the decisions in force about our accounts, of one network or of all: for each account and kind, the newest row with a valid MAC.
+ */
 export async function readAccountStates(
   db: Reader,
   deps: RowKeyDeps,
@@ -25,7 +27,7 @@ export async function readAccountStates(
   return [...new Map(rows.map((row) => [keyOf(row), row])).values()];
 }
 
-/** True if the account is retired in this role. */
+/** True if these decisions retire the account in this role (its `kind`). */
 export function isRetired(
   states: readonly AccountState[],
   { address, kind }: Pick<AccountState, 'address' | 'kind'>,
@@ -52,7 +54,7 @@ export function renewAccountStateMacs(
   return renewMacs(pages, rows, isTrusted);
 }
 
-/** True if the gateway wrote exactly this row. */
+/** True if the row's MAC is valid, which proves that the gateway wrote exactly this row. */
 export function isOwnAccountState({ rowKeys }: RowKeyDeps, row: AccountState): boolean {
   return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }

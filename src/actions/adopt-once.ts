@@ -6,9 +6,8 @@ import { type CommandDeps, command } from './command.ts';
 const ACTION = 'rows.adopted';
 
 /**
- * Writes the MACs of rows that an older version stored without one, once in the life of a database. The append-only audit log
- * records that this was done: a row without a MAC that appears later was not written by the gateway. The work returns the number of
- * rows.
+ * Runs `work` once in the life of a database. `work` writes the MACs of rows that an older version stored without one, and returns their
+ * number. The append-only audit log records the run. So a row without a MAC that appears later is known not to come from the gateway.
  */
 export function adoptOnce(
   deps: CommandDeps,

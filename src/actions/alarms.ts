@@ -3,29 +3,36 @@ import type { Log } from '../runtime/world.ts';
 import { clearAlert, raiseAlert } from './alerts.ts';
 import type { CommandDeps } from './command.ts';
 
-/** Alerts of one name that follow a condition which is checked repeatedly. */
+/** Raises and clears the alerts of one name. Each alert follows a condition that is checked repeatedly. */
 export interface Alarms {
-  /** Raises the alert with a message, clears it without one. Called at every check; writes on a change and once a minute. */
+  /**
+   * Raises the alert of the subject if there is a message, and clears it otherwise. Must be called at every check. Writes to the database
+   * only when the message appears or disappears, and once a minute.
+   */
   set(subject: string, message: string | undefined): Promise<void>;
 }
 
 export interface AlarmOptions {
   /**
-   * The condition is one of this node, such as an unreachable rate source, and may differ on other nodes. A node then clears only
-   * an alert that it raised itself, or that no node has raised again for `UNSEEN_MS`. Without this option the condition is the same
-   * for all nodes, and the last check decides.
+   * True if the condition is one of this node, such as an unreachable rate source, and may differ on other nodes. A node then clears only
+   * an alert that it raised itself, or that no node has raised again for `UNSEEN_MS`. Otherwise the condition is the same for all nodes,
+   * and the last check decides.
    */
   readonly isPerNode?: boolean;
 }
 
-/** A lasting alert is raised again, and an absent one cleared again, at this interval. */
+/** The interval at which an unchanged state is written again: a lasting alert is raised again, an absent alert is cleared again. */
 const REPEAT_MS = 60_000;
-/** Longer than two checks of a living node: the rarest check runs once a minute. */
+/**
+ * An alert that no node has raised again for this long may be cleared by any node. Longer than two checks of a running node, because the
+ * rarest check runs once a minute.
+ */
 const UNSEEN_MS = 3 * REPEAT_MS;
 
 /**
- * A node remembers what it wrote for a minute at most, to save writes: another node may have raised or cleared the alert since. So
- * the table converges to the present state of the condition, whichever nodes start and stop.
+ * Creates the alerts of one name. To save writes, a node remembers for a minute at most what it wrote. After that it writes again,
+ * because another node may have raised or cleared the alert. So the table converges to the present state of the condition, whichever
+ * nodes start and stop.
  */
 export function createAlarms(
   deps: CommandDeps & { log: Log },

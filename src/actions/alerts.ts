@@ -3,7 +3,7 @@ import type { Log } from '../runtime/world.ts';
 import { type Alert, deleteAlert, upsertAlert } from '../store/plumbing/alerts.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** An alert asks a person to act. It stays listed, and is exported as a metric, until it is cleared. */
+/** Raises an alert, which asks a person to act. The alert stays listed, and is exported as a metric, until it is cleared. */
 export async function raiseAlert(
   deps: CommandDeps & { log: Log },
   alert: Pick<Alert, 'name' | 'subject' | 'message'>,
@@ -13,7 +13,7 @@ export async function raiseAlert(
     deps.log.error({ alert: alert.name, subject: alert.subject, runbook: runbookOf(alert.name) }, alert.message);
 }
 
-/** Clears an alert; with a time, only if it was not raised again since then. */
+/** Clears an alert. With `unseenSince`, clears it only if no node has raised it again since then. */
 export async function clearAlert(
   deps: CommandDeps & { log: Log },
   alert: Pick<Alert, 'name' | 'subject'>,

@@ -16,10 +16,13 @@ export interface NodeDeps extends CommandDeps {
 
 /** A node without an announcement for this long has stopped, or cannot reach the database. */
 export const NODE_GONE_MS = 30_000;
-/** Stopped nodes stay in the list for an hour, so that an operator sees them. */
+/** The time for which stopped nodes stay in the list, so that an operator sees them. */
 const FORGOTTEN_MS = 3_600_000;
 
-/** Announces that this node runs, with which master secrets and which records of networks, and compares the records with other nodes. */
+/**
+ * Creates the job that announces this node, with the ids of its master secrets and the hashes of its network records, and compares these
+ * records with those of the other running nodes.
+ */
 export function createAnnouncement(given: NodeDeps): () => Promise<boolean> {
   const deps = { ...given, world: unshiftedWorld(given.world) };
   const { host, world } = deps;

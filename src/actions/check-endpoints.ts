@@ -5,12 +5,18 @@ import { createAlarms } from './alarms.ts';
 import type { CommandDeps } from './command.ts';
 import { createLasting } from './lasting.ts';
 
-/** Every fact that ends a payment or releases money needs this many endpoints. */
+/** The number of endpoints that must agree on every fact that ends a payment or releases money. */
 const QUORUM = 2;
-/** A failing endpoint is skipped for a moment and then asked again, so shorter failures need no alert. */
+/**
+ * The time that a failure must last before it raises an alert. A failing endpoint is skipped for a moment and then asked again, so
+ * shorter failures need no alert.
+ */
 const LASTS_MS = 30_000;
 
-/** Raises an alert while a network has fewer working endpoints than its quorum. Nodes may reach different endpoints. */
+/**
+ * Creates the job that raises an alert while a network has fewer working endpoints than its quorum. Each node checks for itself, because
+ * nodes may reach different endpoints.
+ */
 export function createEndpointCheck(deps: CommandDeps & { log: Log; chains: Chains }): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'endpoints_missing', { isPerNode: true });
   const lasting = createLasting(deps.world.clock, LASTS_MS);
@@ -23,7 +29,10 @@ export function createEndpointCheck(deps: CommandDeps & { log: Log; chains: Chai
   };
 }
 
-/** A network with a single configured endpoint raises another alert, `endpoint_alone`. */
+/**
+ * The text of the alert, if too few endpoints of a network work. A network with a single configured endpoint raises another alert,
+ * `endpoint_alone`.
+ */
 function missing(chain: Chain): string | undefined {
   const { states } = chain.health();
   const down = states.filter(({ trouble }) => trouble !== undefined);

@@ -26,11 +26,12 @@ export interface CommandDeps extends RegistryDeps {
 type Work<T> = (tx: Tx, now: Date) => Promise<T>;
 
 const ATTEMPTS = 3;
-/** How long a request waits for an earlier one with the same key. */
+/** The longest time that a request waits for an earlier request with the same Idempotency-Key. */
 const KEY_WAIT_MS = 5_000;
 
 /**
- * Runs the work in a transaction. A lost race (deadlock, serialization failure) runs the work again, at most three times in all.
+ * Runs the work in a database transaction. After a lost race (deadlock, serialization failure) the work runs again, at most three times
+ * in all.
  */
 export async function command<T>({ db, world, origin }: CommandDeps, work: Work<T>): Promise<T> {
   const whole = async (tx: Tx) => {
@@ -43,7 +44,7 @@ export async function command<T>({ db, world, origin }: CommandDeps, work: Work<
   return result;
 }
 
-/** `command` for a single statement, which is a transaction by itself and takes one round trip instead of three. */
+/** `command` for a single SQL statement, which is a database transaction by itself and takes one round trip instead of three. */
 export async function commandOfOne<T>(
   { db, world }: CommandDeps,
   draft: (now: Date) => SingleStatement<T>,
@@ -66,16 +67,16 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A request with an Idempotency-Key. A later request with the key must have the same `meaning`. */
+/** A request with an Idempotency-Key. A later request with the same key must have the same `meaning`. */
 export interface IdempotentRequest {
   readonly scope: IdempotencyScope;
   readonly meaning: unknown;
 }
 
 /**
- * Does the work once per key. Claim, work and answer share one transaction: after a crash a retry finds either the answer or a free
- * key. Refusals that the error catalogue marks `isReplayed` are stored as answers, too. Every other error rolls the claim back, so
- * that the key stays free.
+ * Does the work once per Idempotency-Key. The claim of the key, the work and its stored answer share one database transaction: after a
+ * crash a retry finds either the answer or a free key. Refusals that the error catalogue marks `isReplayed` are stored as answers, too.
+ * Every other error rolls the claim back, and the key stays free.
  */
 export async function idempotentCommand(
   deps: CommandDeps,
@@ -98,8 +99,8 @@ export async function idempotentCommand(
 }
 
 /**
- * The answer to an earlier request with the key. For routes that check a condition which changes with time, such as the expiry of
- * the request: the retry of an accepted request must get its answer, not a refusal.
+ * The stored answer to an earlier request with the same key. It is for routes that check a condition which changes with time, such as the
+ * expiry of the request: the retry of an accepted request must get the answer, not a refusal.
  */
 export async function findReplay(
   { db }: Pick<CommandDeps, 'db'>,

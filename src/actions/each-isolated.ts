@@ -12,8 +12,8 @@ export function isItsOwnFault(error: unknown): boolean {
 type SetAside<Row> = (row: Row, error: unknown) => unknown;
 
 /**
- * Works on each row in isolation, one after the other: an error of one row does not stop the others. For loops in which every row
- * has its own transaction. An error thrown by `setAside` is thrown again after the last row. An outage of the chain or of the
+ * Works on each row in isolation, one after the other: an error of one row does not stop the others. It is for loops in which every row
+ * has its own database transaction. An error thrown by `setAside` is thrown again after the last row. An outage of the chain or of the
  * database ends the loop at once.
  */
 export async function eachIsolated<Row>(
@@ -26,7 +26,7 @@ export async function eachIsolated<Row>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** `eachIsolated` with all rows at once. */
+/** `eachIsolated`, but with all rows at the same time instead of one after the other. */
 export async function allIsolated<Row>(
   rows: readonly Row[],
   work: (row: Row) => Promise<unknown>,

@@ -55,7 +55,7 @@ export function hintedIds({ subjectKeys }: SubjectKeyDeps, head: string): string
   return [subjectFromBytes(Buffer.from(head, 'hex')), ...possibleIds(subjectKeys, head)];
 }
 
-/** The first 16 bytes, in hex, of every subject that events of this id can have. `chain_events` is searched by them. */
+/** The first 16 bytes, in hex, of every subject that events of this id can have. Searches of `chain_events` use them. */
 export function shownHeads({ subjectKeys }: SubjectKeyDeps, id: string): string[] {
   return [Buffer.from(idBytes(id)).toString('hex'), ...sealedIds(subjectKeys, id)];
 }

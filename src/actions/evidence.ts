@@ -28,8 +28,8 @@ export interface Reported<T> {
 }
 
 /**
- * Asks two endpoints about a fact, and the others only if those two disagree. `ask` returns undefined if the endpoint does not know
- * yet. An endpoint contradicted by two others is asked last from then on.
+ * Asks two endpoints about a fact, and the others only if those two do not agree. `ask` returns undefined if the endpoint does not know
+ * the fact yet. An endpoint contradicted by two others is asked last from then on.
  */
 export async function askWitnesses<T>(
   reader: ChainReader,
@@ -66,8 +66,8 @@ export async function askHeights(
 }
 
 /**
- * The number of the account's used slots. Two endpoints are asked, and the others if those two differ, because then one of
- * the two is behind or lies.
+ * The number of the account's used slots (on EVM chains, its nonce). Two endpoints are asked, and the others only if those two differ,
+ * because then one of the two is behind or lies.
  */
 export async function askUsedSlots(reader: ChainReader, account: string): Promise<ReportedSlots> {
   const witnesses = reader.witnesses();
@@ -84,7 +84,7 @@ export interface ReportedBlock {
   readonly isAlone: boolean;
 }
 
-/** The block at that height. Throws while too few endpoints report the same one. */
+/** The block at this height. Throws while too few endpoints report the same block. */
 export async function askBlock(reader: ChainReader, number: number): Promise<ReportedBlock> {
   const { finding, statements } = await askWitnesses(reader, (witness) => witness.block(number), blockKey);
   if (finding.is === 'agreed' || finding.is === 'alone')
@@ -98,7 +98,7 @@ export function blockKey({ hash, timestampS }: Block): string {
   return `${hash} ${timestampS}`;
 }
 
-/** A sentence about endpoints that show different blocks of the same height, or other times of the same block. */
+/** A sentence about endpoints that show different blocks at the same height, or different times of the same block. */
 export function disputedBlock(number: number, statements: readonly Statement<Block>[]): string {
   const show = ({ hash, timestampS }: Block) => `${isoText(timestampS * 1000)} in ${hash}`;
   return `The time of block ${number}: ${describeStatements(statements, show)}.`;
@@ -135,7 +135,7 @@ function eventKey(event: ChainEvent): string {
   return JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** The transfers of a transaction that enough endpoints report, and whether those endpoints consider their block final. */
+/** The transfers of a transaction on chain that enough endpoints report, and whether all of them lie at final depth. */
 export async function askTransfers(
   reader: ChainReader,
   hash: string,
@@ -159,7 +159,7 @@ export async function askTransfers(
   return { transfers: finding.value, isFinal, isAlone };
 }
 
-/** The balance of an account at a block. Throws while too few endpoints report the same one. */
+/** The balance of an account at a block. Throws while too few endpoints report the same balance. */
 export async function askHolding(
   reader: ChainReader,
   { account, asset, block }: { readonly account: string; readonly asset: string; readonly block: number },
@@ -173,7 +173,7 @@ export async function askHolding(
   );
 }
 
-/** The receipt of a transaction. Undefined if enough endpoints have none. Throws while they contradict each other. */
+/** The receipt of a transaction. Undefined if enough endpoints have none. Throws while too few endpoints agree. */
 export async function askReceipt(reader: ChainReader, hash: string): Promise<Receipt | undefined> {
   const { finding, statements } = await reportedReceipt(reader, hash);
   if (finding.is === 'agreed' || finding.is === 'alone')
@@ -204,16 +204,16 @@ function receiptKey(answer: ReceiptAnswer): string {
 export interface ReportedTransfers {
   readonly transfers: readonly Incoming[];
   readonly unreadable: readonly UnreadableLog[];
-  /** The answers, if the endpoints contradict each other. Then these blocks are not used as evidence. */
+  /** The different answers as a sentence, if the endpoints contradict each other. The caller then uses nothing from these blocks. */
   readonly dispute: string | undefined;
 }
 
-/** Endpoints that differ in more transfers than this are not compared transfer by transfer. */
+/** The most differing transfers that are checked one by one. If endpoints differ in more transfers, none is checked. */
 const MAX_DOUBTFUL = 20;
 
 /**
- * The transfers of known tokens from and to these accounts, as enough endpoints report them. A transfer that only one endpoint lists must be
- * in the receipt of its transaction, because lists of logs are sometimes incomplete. Throws while too few endpoints answer.
+ * The transfers of known tokens from and to these accounts, as enough endpoints report them. A transfer that only one endpoint lists must
+ * be in the receipt of its transaction, because lists of logs are sometimes incomplete. Throws while too few endpoints answer.
  */
 export async function askTouching(
   reader: ChainReader,

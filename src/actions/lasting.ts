@@ -1,9 +1,9 @@
 import { unshifted } from '../runtime/shifted-clock.ts';
 import type { Clock } from '../runtime/world.ts';
 
-/** Reports a condition only after it has lasted: a restart or a short failure is no reason to wake a person. */
+/** Reports a condition only after it has lasted for some time: a restart or a short failure is no reason to wake a person. */
 export interface Lasting {
-  /** The message, if every call of the last `forMs` milliseconds had one. Must be called at every check. */
+  /** Returns the message if every call for this subject in the last `forMs` milliseconds had one. Must be called at every check. */
   of(subject: string, message: string | undefined): string | undefined;
 }
 

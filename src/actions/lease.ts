@@ -8,19 +8,19 @@ export interface LeaseDeps extends CommandDeps {
   readonly log: Log;
   /** A random name of this process. */
   readonly holder: string;
-  /** Long enough to survive a slow moment, short enough to replace a dead holder soon. */
+  /** The validity of the lease without renewal: long enough to survive a slow moment, short enough to replace a dead holder soon. */
   readonly leaseMs?: number;
 }
 
 const DEFAULT_LEASE_MS = 10_000;
-/** Two renewals may fail before the lease is lost. */
+/** The share of the validity after which the holder renews the lease. Two renewals may fail before the lease expires. */
 const RENEWED_AFTER = 0.3;
 
 export function leaseMsOf({ leaseMs = DEFAULT_LEASE_MS }: Pick<LeaseDeps, 'leaseMs'>): number {
   return leaseMs;
 }
 
-/** Another node has taken the lease, so this node may not write any more. */
+/** Thrown when another node has taken the lease, so this node may not write any more. */
 export class LeaseLostError extends Error {
   constructor(name: string) {
     super(`The lease ${name} was taken over.`);
@@ -29,7 +29,7 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Does the work while holding the lease. Returns false if another node holds it. The signal aborts on stop and when the lease is
+ * Does the work while this node holds the lease. Returns false if another node holds it. The signal aborts on stop and when the lease is
  * lost. The signal only saves work; safety comes from the fencing number, which every write checks.
  */
 export async function whileLeading(
@@ -49,8 +49,8 @@ export async function whileLeading(
   const signal = AbortSignal.any([stop, lost.signal]);
   const released = renew(deps, lease, signal)
     .catch(() => lost.abort())
-    // Without the release the next holder waits until the lease has expired. A stop releases the lease while the work is still
-    // ending: from then on each fenced write of the work either comes before the next holder or is refused.
+    // Releases the lease, because otherwise the next holder would wait until it expires. On a stop the lease is released while the work
+    // is still ending. That is safe: each fenced write of the work commits before the next holder takes the lease, or is refused.
     .then(() => command(deps, (tx, now) => releaseLease(tx, lease, now)))
     .catch(() => {});
   try {
@@ -81,7 +81,7 @@ async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promis
   }
 }
 
-/** A transaction that only the present holder of the lease can commit. */
+/** Does the work in a database transaction that only the present holder of the lease can commit. */
 export function commandOfLeader<T>(
   deps: CommandDeps,
   lease: Lease,

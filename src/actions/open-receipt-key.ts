@@ -36,15 +36,16 @@ export function openReceiptKey(deps: SecretDeps): Promise<ReceiptKey> {
     const clearSeed = clear.get('receipt');
     const signing = await findSigningKey(tx, deps);
     if (signing === undefined) return storeKey(tx, deps, { seed: clearSeed ?? newSeed(deps), now });
-    // A node of an older version was started after a newer one, and signed receipts with the clear key. They must stay verifiable.
+    // A node of an older version was started after a newer one, and signed receipts with the clear key. Those receipts must stay
+    // verifiable.
     if (clearSeed !== undefined) await storeRetired(tx, clearSeed, now);
     return signing;
   });
 }
 
 /**
- * Replaces the key that signs receipts, and returns the ids of both keys. Throws with a wrong master secret, unless the right one
- * is lost.
+ * Replaces the key that signs receipts, and returns the ids of the old and the new key. Throws if the configured master secret does not
+ * open the old key, unless the right master secret is lost.
  */
 export async function renewReceiptKey(
   tx: Tx,
@@ -59,8 +60,8 @@ export async function renewReceiptKey(
 }
 
 /**
- * False if the secrets of the database are wrapped with a master secret that this node lacks, because the secret was rotated
- * meanwhile.
+ * True if this node has the master secret that wraps the secrets of the database. False after a rotation to a master secret that the
+ * settings of this node do not contain yet.
  */
 export async function knowsNewestSecret(db: Reader, { ids }: Pick<Secrets, 'ids'>): Promise<boolean> {
   const newest = await newestSecretId(db);

@@ -4,9 +4,9 @@ import { findDepositsBy } from '../store/chain/deposits.ts';
 import type { Reader } from '../store/plumbing/database.ts';
 
 /**
- * Counts a fee that is owed as taken. If a token refuses the fee account, a sweep pays the net amount and leaves the fee at the
- * address, where the next sweep tries it again. So it holds up no money of the merchant or the payer. The fee is that of the
- * address, so the swept lots of an address are compared with it together.
+ * Counts the unpaid fee of a sweep as taken. If a token refuses the transfer to the fee account, a sweep pays the net amount and leaves
+ * the fee at the deposit address, where the next sweep tries it again. Counted as taken, that fee does not hold up money of the merchant
+ * or the payer. A fee belongs to the whole address, so all swept lots of an address are compared with it together.
  */
 export async function withOwedFees<L extends Lot>(db: Reader, lots: readonly L[]): Promise<readonly L[]> {
   const swept = lots.filter(({ address, amount, waiting }) => address !== null && waiting < amount);

@@ -45,7 +45,7 @@ export class OtherIntermediateError extends Error {
   }
 }
 
-/** The settings name an account that an operator has retired. */
+/** Thrown if the settings name an account that an operator has retired. */
 export class RetiredAccountError extends Error {
   override readonly name = 'RetiredAccountError';
 }
@@ -68,7 +68,9 @@ export async function ownAccounts({ db, rowKeys }: ReadDeps, connected: Connecte
   return unique([...knownAccounts(connected), ...stored]).map(({ address }) => address);
 }
 
-/** The accounts that have ever held money of the books on a network, or will: the configured ones and all earlier ones. */
+/**
+ * All intermediate accounts of a network: the configured ones and all earlier ones. Money of the books is, was or will be on one of them.
+ */
 export async function intermediateAccounts({ db, rowKeys }: ReadDeps, connected: ConnectedChain): Promise<string[]> {
   const stored = await storedAccounts(db.sql, { rowKeys }, connected.chain.network.chainId);
   const all = [...knownAccounts(connected), ...stored].filter(({ kind }) => kind === 'intermediate');
@@ -76,7 +78,7 @@ export async function intermediateAccounts({ db, rowKeys }: ReadDeps, connected:
 }
 
 /**
- * The stored accounts of a network: those that nodes have used, after those that an operator has added for later use. Rows without a
+ * The stored accounts of a network: first those that an operator has added for later use, then those that nodes have used. Rows without a
  * valid MAC are ignored.
  */
 export async function storedAccounts(
@@ -93,14 +95,15 @@ export async function usedAccounts(db: Reader, deps: RowKeyDeps, network: string
   return (await listOwnAccounts(db, network)).filter((row) => isOwnAccount(deps, row));
 }
 
-/** The intermediate account of a network that was stored last. */
+/** The intermediate account that is in force on a network: the last one that was stored. */
 export async function intermediateInForce(db: Reader, deps: RowKeyDeps, network: string): Promise<string | undefined> {
   return lastIntermediate(await usedAccounts(db, deps, network))?.address;
 }
 
 /**
- * Stores the configured accounts. Throws if another intermediate account holds money of the books. During a rotation some nodes
- * still have the earlier settings. Such a node starts if it has the keys of both accounts, and stores nothing.
+ * Stores the configured accounts. Throws if a configured account is retired, or if another intermediate account holds money of the books.
+ * During a rotation some nodes still have the earlier settings. Such a node starts if it has the keys of both accounts, and does not
+ * store its intermediate account again.
  */
 export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
@@ -161,7 +164,7 @@ export async function putInForce(
   await appendAudit(tx, { at, actor, action, subject: network, detail: { before, after: address } });
 }
 
-/** Locks changes of our accounts until the transaction ends. A node that starts waits for the lock, too. */
+/** Locks changes of our accounts until the database transaction ends. A node that starts waits for the lock, too. */
 export function lockAccounts(tx: Tx): Promise<void> {
   return lockName(tx, TABLE);
 }
@@ -179,12 +182,12 @@ export function renewAccountMacs(
   return renewMacs(pages, rows, isTrusted);
 }
 
-/** True if the gateway wrote exactly this row. */
+/** True if the row's MAC is valid, which proves that the gateway wrote exactly this row. */
 export function isOwnAccount({ rowKeys }: RowKeyDeps, row: OwnAccount): boolean {
   return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }
 
-/** A job that raises an alert for every row that the gateway did not write. */
+/** Creates the job that raises an alert for every stored account that the gateway did not write. */
 export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly log: Log }): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'account_refused');
   return async () => {
@@ -198,8 +201,8 @@ export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly l
 }
 
 /**
- * True if an operator has rotated the account and the settings of this node still name the earlier one. The node has the keys of
- * both accounts, so all money can be spent.
+ * True if an operator has replaced the intermediate account, and the settings of this node still name the earlier one, but have the keys
+ * of both. So this node can spend all money.
  */
 function isBeforeRotation(connected: ConnectedChain, stored: readonly OwnAccount[]): boolean {
   const { chain, intermediateAccount: configured, intermediateSigner, otherIntermediates = [] } = connected;
@@ -239,7 +242,7 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
   });
 }
 
-/** The configured accounts, with the further intermediate accounts. */
+/** The configured accounts, and the other intermediate accounts whose keys are configured. */
 function knownAccounts(connected: ConnectedChain) {
   const network = connected.chain.network.chainId;
   const others = connected.otherIntermediates ?? [];
@@ -251,7 +254,7 @@ function knownAccounts(connected: ConnectedChain) {
 
 type StoredAs = Pick<OwnAccount, 'network' | 'address' | 'kind'>;
 
-/** Every stored relayer stays in force, but only the last intermediate account. */
+/** True if the account is stored and in force. Every stored relayer stays in force, but only the last intermediate account. */
 function isInForce({ network, address, kind }: StoredAs, stored: readonly OwnAccount[]): boolean {
   const isIt = (row: OwnAccount | undefined) => row !== undefined && isSameAddress(network, row.address, address);
   if (kind === 'intermediate') return isIt(lastIntermediate(stored));

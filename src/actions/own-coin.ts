@@ -14,7 +14,10 @@ export function consentToSend({ rowKeys }: RowKeyDeps, commitment: string): stri
   return macOfRow(rowKeys, PURPOSE, { commitment });
 }
 
-/** True if the item may be sent: a payer or an account of ours signed it, or the gateway consented. */
+/**
+ * True if the relayer may send the item. Native coin needs the consent of the gateway, which is checked here. The chain checks the
+ * signatures of all other items.
+ */
 export function maySend(
   { rowKeys }: RowKeyDeps,
   payerSide: PayerSide,

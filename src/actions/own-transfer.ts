@@ -2,7 +2,7 @@ import type { Incoming } from '../chains/chain-reader.ts';
 import { assetsOf, type Registry } from '../chains/registry.ts';
 import { isSameAddress } from '../domain/addresses/families.ts';
 
-/** The payer and the money that a paid event names. */
+/** The payer and the money that an event of the type `paid` names. */
 export interface TakenMoney {
   readonly payer: string;
   readonly asset: string;
@@ -10,15 +10,15 @@ export interface TakenMoney {
 }
 
 /**
- * True if the event may have taken money from one of these accounts, which only the holder of the account's key can cause. The
- * Collector accepts any token, and a stranger's token can name any payer, so only tokens that payments are made in count. `isMoved`
- * proves the transfer.
+ * True if the event may have taken money from one of these accounts, which only the holder of the account's key can cause. The Collector
+ * accepts any token, and a stranger's token can name any payer. Therefore an event counts only if payments can be made in its asset.
+ * `isMoved` proves the transfer.
  */
 export function hasLeft(registry: Registry, { payer, asset, amount }: TakenMoney, own: readonly string[]): boolean {
   return isProving(registry, asset) && amount > 0n && own.some((account) => isSameAddress(asset, account, payer));
 }
 
-/** The assets whose events can prove a signature. Searches of stored events use them. */
+/** The assets whose events can prove that an account of ours has signed. Searches of stored events are limited to them. */
 export function provingAssets(registry: Registry, network: string): string[] {
   return assetsOf(registry, network).flatMap(({ id }) => (isProving(registry, id) ? [id] : []));
 }
@@ -34,5 +34,7 @@ export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonl
   );
 }
 
-/** The problem of an event that names one of our accounts without a transfer of the token: a stranger has caused it. */
+/**
+ * The problem stored with an event that names one of our accounts, but without a transfer of the token: a stranger has caused the event.
+ */
 export const NO_TRANSFER = 'no transfer';

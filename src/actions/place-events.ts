@@ -2,13 +2,13 @@ import { placeEvents } from '../store/events/placing.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 import { type CommandDeps, commandOfOne } from './command.ts';
 
-/** Keeps a round short, because its events are announced at its end. */
+/** The most batches of events that one round places. Small, because the events of a round are announced at its end. */
 const MAX_BATCHES = 500;
 
 export const PLACING_LEASE = 'events';
 
 export interface PlaceDeps extends CommandDeps {
-  /** True if lists may be read from a replica. */
+  /** True if lists may be read from a replica. Then the position of the write-ahead log is stored with each batch of events. */
   readonly notesWal?: boolean;
 }
 

@@ -5,8 +5,8 @@ import { pruneTakeovers } from '../store/plumbing/leases.ts';
 import { type CommandDeps, command } from './command.ts';
 
 /**
- * The retention of past alerts, takeovers of leases and lost events, which only help people to understand. A visit must be kept as
- * long as its payment can be opened, or it would be counted twice.
+ * The retention of past alerts, takeovers of leases, lost events and visits. The first three only help people to understand the past. A
+ * visit must be kept as long as its payment can be opened, or the next visit would be counted as a new one.
  */
 const RETENTION_MS = 90 * 24 * 3_600_000;
 const AT_ONCE = 1_000;

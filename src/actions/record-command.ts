@@ -3,15 +3,15 @@ import { type CommandDeps, command } from './command.ts';
 
 export interface RecordedCommand {
   readonly actor: string;
-  /** For example `books.rebuild`. The audit entries append `.begun` and `.done`. */
+  /** The action of the audit entries, for example `books.rebuild`. They append `.begun` and `.done` to it. */
   readonly action: string;
   readonly subject: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Records an operator's work of several transactions: before it begins, and with its result. A `.begun` entry without its `.done`
- * belongs to work that failed or was interrupted.
+ * Records an operator's command that takes several database transactions: one audit entry before it begins, and one with its result. A
+ * `.begun` entry without its `.done` belongs to a command that failed or was interrupted.
  */
 export async function recordCommand<T extends object>(
   deps: CommandDeps,

@@ -8,7 +8,7 @@ export interface AppliedMigrations {
   readonly applied: readonly string[];
 }
 
-/** Runs after the migration, because the migration may create the audit log. */
+/** Records applied migrations in the audit log. It runs after them, because one of them may create the audit log. */
 export function recordMigration(deps: CommandDeps, { actor, before = '', applied }: AppliedMigrations): Promise<void> {
   const detail = { before, after: applied.at(-1), applied };
   return command(deps, (tx, at) =>

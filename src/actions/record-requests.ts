@@ -12,7 +12,7 @@ const PACES = {
   error: { capacity: 60, perSecond: 1 },
   success: { capacity: 20, perSecond: 0.1 },
 } as const;
-/** The bound of requests that wait to be written. Further ones are skipped. */
+/** The bound of requests that wait to be written. Further requests are skipped. */
 const MAX_WAITING = 1_000;
 const RETENTION_MS = 7 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
@@ -21,13 +21,13 @@ export type NotedRequest = Omit<ApiRequest, 'skipped'>;
 
 /** Records requests for the developers of a partner: a sample of the successful ones, and errors up to a rate. */
 export interface RequestRecorder {
-  /** Cheap: it checks a counter. `describe` is called only for a request that is recorded. */
+  /** Notes a request in memory. Cheap for a request that is not recorded: only a counter is checked, and `describe` is not called. */
   note(
     owner: { readonly partnerId: string; readonly mode: Mode },
     isError: boolean,
     describe: () => NotedRequest,
   ): void;
-  /** Always returns false: one run writes all. */
+  /** Writes all noted requests. Always returns false, because one run writes all of them. */
   flush(deps: CommandDeps): Promise<boolean>;
 }
 

@@ -5,7 +5,7 @@ import type { RunningNode } from '../store/plumbing/nodes.ts';
  * may know other decimals, or another peg. When the last node stops, the records of the node before it are in force again.
  */
 export interface RecordStanding {
-  /** True if the records of this node are in force. True for a node that has just started. */
+  /** True if the records of this node are in force. Also true for a node that has just started and has not compared its records yet. */
   isInForce(): boolean;
   /** The reason why the records of this node are not in force, as a sentence. Undefined if they are in force. */
   problem(): string | undefined;
@@ -27,8 +27,8 @@ type Records = Readonly<Record<string, string>>;
 type Node = Pick<RunningNode, 'id' | 'host' | 'startedAt' | 'records'>;
 
 /**
- * The problem of a node whose records are not in force, among all running nodes. Nodes of older versions do not report their
- * records, and are skipped.
+ * The problem of the node `own` as a sentence, if its records differ from those of the running node that started last. Nodes of older
+ * versions do not report their records, and are skipped.
  */
 export function standingAmong(nodes: readonly Node[], own: Pick<Node, 'id' | 'host'> & { readonly records: Records }) {
   const telling = nodes.filter(({ records }) => records !== null);
@@ -43,7 +43,7 @@ function byStart(one: Node, other: Node): number {
   return one.startedAt.getTime() - other.startedAt.getTime() || (one.id < other.id ? -1 : 1);
 }
 
-/** CAIP-2 ids of the networks whose records differ, or that only one of the two has. */
+/** The CAIP-2 ids of networks whose records differ between two nodes, or that only one of the two nodes has. */
 function differing(one: Records, other: Records): string[] {
   const ids = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...ids].filter((id) => one[id] !== other[id]).toSorted();

@@ -2,11 +2,11 @@ import type { Clock } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Records the last use of keys or sessions. */
+/** Records when API keys or sessions were last used. */
 export interface UseRecorder {
   /** Notes a use in memory. The uses are written later, for all ids at once. */
   note(id: string): void;
-  /** Always returns false: one run writes all. */
+  /** Writes all noted uses. Always returns false, because one run writes all of them. */
   flush(deps: CommandDeps): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ export function createUseRecorder(
       try {
         await command(deps, (tx) => write(tx, times));
       } catch (error) {
-        // No use is lost in an outage, and newer uses win.
+        // The next run writes these uses, so none is lost in an outage. A newer use of the same id replaces the older one.
         uses = new Map([...written, ...uses]);
         throw error;
       }

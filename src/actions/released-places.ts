@@ -12,17 +12,20 @@ import { type Pages, renewMacs } from './renew-macs.ts';
 import { macsOf, type RowKeyDeps } from './row-keys.ts';
 
 /**
- * The release of an address by an operator: money of senders on the screening list stops no sweep of it any more. It carries a MAC
- * under a key outside the database.
+ * The functions that make and check the MAC of a released deposit address, under a key outside the database. An operator releases an
+ * address, so that money from senders on the screening list no longer stops its sweeps.
  */
 export const { macOf: releaseMac, isOwn: isOwnRelease } = macsOf('deposit_places', fieldsOf);
 
-/** The places of a payment that an operator has released. Releases that the gateway did not write have no effect. */
+/** The deposit addresses of a payment that an operator has released. Releases that the gateway did not write have no effect. */
 async function ownReleases(deps: RowKeyDeps, db: Reader, paymentId: string): Promise<readonly ReleasedPlace[]> {
   return (await listReleasedPlaces(db, paymentId)).filter((place) => isOwnRelease(deps, place));
 }
 
-/** The lots of screened senders, which wait for a person unless they are dust. A person may have released their place. */
+/**
+ * The ids of the lots from senders on the screening list, except lots at addresses that an operator has released. These lots wait for an
+ * operator unless they are dust.
+ */
 export async function stoppedLots(
   deps: RowKeyDeps,
   db: Reader,

@@ -3,22 +3,25 @@ import { databaseFault } from '../store/plumbing/database.ts';
 import { limitLockWait } from '../store/plumbing/locks.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Runs the work on one page of rows, in a separate transaction or in the caller's. */
+/** Runs the work on one page of rows, in a database transaction of its own or in the caller's. */
 export type Pages = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
 /**
- * The rows of a page stay locked while the page is written. A page is small and waits at most `MAX_WAIT_MS` for the locks of
- * others, so that no payment waits longer than 100 ms for a page.
+ * The number of rows in a page, which stay locked while the page is written. A page is small and waits at most `MAX_WAIT_MS` for the
+ * locks of others. Therefore no payment waits longer than 100 ms for a page.
  */
 const PAGE = 200;
 const MAX_WAIT_MS = 50;
 const PAUSE_MS = 50;
-/** About a minute. Giving up loses nothing: written pages stay, and the command can be run again. */
+/**
+ * The most attempts for one page, which take about a minute. Giving up loses nothing: written pages stay, and the command can be run
+ * again.
+ */
 const MAX_ATTEMPTS = 600;
 
 /**
- * Each page is one transaction. A page that meets a lock rolls back, which releases its own locks, and is tried again after a
- * pause.
+ * Runs each page in a database transaction of its own. A page that meets a lock rolls back, which releases its own locks, and is tried
+ * again after a pause.
  */
 export function ownTransactions(deps: CommandDeps): Pages {
   return async (work) => {
@@ -64,7 +67,7 @@ export async function eachPage<Each extends Row>(
 }
 
 interface MacTable<Each extends Row> {
-  /** Locks a page of all rows, ordered by id. */
+  /** Locks the next page of rows, in the order of their ids. */
   lock(tx: Tx, page: { readonly after: string; readonly limit: number }): Promise<readonly Each[]>;
   macOf(row: Each): string;
   write(tx: Tx, macs: readonly { readonly id: string; readonly mac: string }[]): Promise<void>;
@@ -83,7 +86,7 @@ export function renewMacs<Each extends Row>(
   });
 }
 
-/** No reorg is older than this, so a transfer that was paid earlier is never signed again. */
+/** The age after which a paid transfer is never signed again, because no reorg reaches back so far. */
 const SETTLED_MS = 7 * 24 * 3_600_000;
 
 export interface Renewal<Each> {
@@ -91,7 +94,7 @@ export interface Renewal<Each> {
   readonly now: Date;
 }
 
-/** `renewMacs` for rows whose transfers are signed: only rows whose transfer may still be signed again. */
+/** `renewMacs` for the rows of transfers that the gateway signs. It takes only rows whose transfer may still be signed again. */
 export function renewSignableMacs<Each extends Row>(
   pages: Pages,
   table: Omit<MacTable<Each>, 'lock'> & {

@@ -13,16 +13,16 @@ export interface RotateInput {
   readonly isLost: boolean;
   /** Writes the MACs of rows under the newest master secret. Returns the number of rows by table. */
   renewRows(pages: Pages, now: Date): Promise<Readonly<Record<string, number>>>;
-  /** Writes a head of the freezes under the newest master secret, in one short transaction. Returns the number of freezes. */
+  /** Writes a new head of the freezes (`freeze-heads.ts`) under the newest master secret. Returns the number of freezes. */
   renewFreezes(tx: Tx): Promise<number>;
 }
 
 /**
- * Creates a new receipt key, wrapped with the newest master secret, and authenticates rows with that secret. Afterwards no stored
- * data needs an older master secret, which may be removed from the settings.
+ * Creates a new receipt key, wrapped with the newest master secret, and writes the MACs of rows under that secret. Afterwards no stored
+ * data needs an older master secret, which may then be removed from the settings.
  *
- * Rows are written in pages, each a short transaction, so that no payment waits for the rotation. Nodes have both master secrets
- * meanwhile, so MACs of both are valid for them. The receipt key is replaced last. An interrupted rotation has no audit entry, and
+ * Rows are written in pages, each in a short database transaction, so that no payment waits for the rotation. During the rotation nodes
+ * have both master secrets, and accept MACs of both. The receipt key is replaced last. An interrupted rotation has no audit entry, and
  * the same command repeats all of it.
  */
 export async function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows, renewFreezes }: RotateInput) {
@@ -39,7 +39,7 @@ export async function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows
   });
 }
 
-/** A running node without the new secret would afterwards refuse every API key. */
+/** Throws if a running node lacks the new master secret. After the rotation such a node would refuse every API key. */
 async function refuseUninformed(tx: Tx, { secrets }: SecretDeps, now: Date): Promise<void> {
   const [newest = ''] = secrets.ids;
   const lacking = (await listNodes(tx)).filter(

@@ -9,7 +9,9 @@ interface RowCheck<Row> {
   messageOf(row: Row): string;
 }
 
-/** Returns true for a row that the gateway wrote. Any other row raises an alert, which is stored in the background. */
+/**
+ * Creates a check that returns true for a row that the gateway wrote. Any other row raises an alert, which is stored in the background.
+ */
 export function createRowCheck<Row extends { readonly id: string }>(
   deps: SecretDeps & { readonly log: Log },
   { alert, isOwn, messageOf }: RowCheck<Row>,

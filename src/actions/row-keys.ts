@@ -11,7 +11,7 @@ export function rowKeysOf(secrets: Secrets): KeyRing {
   return secrets.deriveEach('rows');
 }
 
-/** Writes and checks the MACs of the rows of one table. `fieldsOf` gives the fields that nobody else may change. */
+/** Writes and checks the MACs of the rows of one table. `fieldsOf` gives the fields that only the gateway may change. */
 export function macsOf<Terms>(table: string, fieldsOf: (row: Terms) => MacFields) {
   const macOf = ({ rowKeys }: RowKeyDeps, row: Terms): string => macOfRow(rowKeys, table, fieldsOf(row));
   return {

@@ -2,7 +2,7 @@ import { appendAudit } from '../store/plumbing/audit-log.ts';
 import { applyRoles } from '../store/plumbing/database-roles.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Creates missing database roles, sets the rights of all roles, and records it. */
+/** Creates missing database roles, sets the rights of all roles, and records this in the audit log. */
 export async function setDatabaseRoles(
   deps: CommandDeps,
   { actor, migrateUrl }: { readonly actor: string; readonly migrateUrl: string },

@@ -28,9 +28,9 @@ export function subjectKeysOf(secrets: Secrets): KeyRing {
 }
 
 /**
- * The keys of all master secrets that were ever in use: the configured ones and the stored ones. A node skips a stored key that it
- * cannot open, because it belongs to a newer master secret, which the node gets with its next settings. A command that reads the
- * past needs all keys, and throws a `WrongSecretError` instead.
+ * The keys that seal subjects, of all master secrets that were ever in use: of the configured secrets, and the stored keys. A stored key
+ * that cannot be opened belongs to a newer master secret, which this node gets with its next settings. A node skips such a key. A command
+ * that reads the past needs all keys (`needsAll`), and gets a `WrongSecretError` instead.
  */
 export async function openSubjectKeys(
   { db, secrets }: { readonly db: { readonly sql: Reader }; readonly secrets: Secrets },
@@ -43,8 +43,8 @@ export async function openSubjectKeys(
 }
 
 /**
- * Stores the keys of older master secrets, wrapped with the newest one, and returns their number. Without them the chain could not
- * be read into an empty database after the older master secret is gone.
+ * Stores the subject keys of older master secrets, wrapped with the newest secret, and returns their number. Without them the chain could
+ * not be read into an empty database after the older master secret is gone.
  */
 export function retireSubjectKeys(
   deps: CommandDeps & { readonly secrets: Secrets },
@@ -68,8 +68,8 @@ export function retireSubjectKeys(
 }
 
 /**
- * Stores the keys from an exported head, for a database that has lost its own. Returns their number. Throws a `WrongSecretError` if
- * a key was wrapped with a master secret that is not configured.
+ * Stores the subject keys from an exported head of the books, for a database that has lost its own keys. Returns their number. Throws a
+ * `WrongSecretError` if a key was wrapped with a master secret that is not configured.
  */
 export function importSubjectKeys(
   deps: CommandDeps & { readonly secrets: Secrets },
@@ -86,7 +86,7 @@ export function importSubjectKeys(
   });
 }
 
-/** With `isLost`, skips keys that no configured master secret opens. */
+/** Decrypts stored subject keys. With `isLost`, skips keys that no configured master secret opens. */
 function unwrapAll(
   secrets: Secrets,
   stored: readonly StoredSubjectKey[],
@@ -107,8 +107,8 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * The item with its seal, if its contract emits seals. `sealedId` is the encrypted id stored with the payment, so that all items of
- * a payment, and all answers to one wallet, show the same one.
+ * The item with its seal, if its contract emits seals. `sealedId` is the encrypted id stored with the payment, so that all items of a
+ * payment, and all answers to one wallet, show the same encrypted id.
  */
 export function sealItem(
   { subjectKeys }: SubjectKeyDeps,

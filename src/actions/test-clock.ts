@@ -6,7 +6,10 @@ import { findClockShift, reachClockShift, requestClockShift } from '../store/plu
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
 
 export interface TestClock {
-  /** Sets the chain's time that far ahead; no change if it is already further. False if the chain's time cannot be moved. */
+  /**
+   * Sets the chain's time `aheadMs` ahead of the real time, or leaves it if it is further ahead. False if the chain's time cannot be
+   * moved.
+   */
   moveChain(aheadMs: number): Promise<boolean>;
   /** Reads the stored shift, so that this node applies it at once. Other nodes notice it within a second. */
   refresh(): Promise<void>;
@@ -51,7 +54,7 @@ export async function advanceTestClock(
   return answer;
 }
 
-/** Moves the chain and then the gateway to the requested time. Any number of nodes may do it at once. */
+/** Moves the chain and then the gateway to the requested time. Any number of nodes may call it at the same time. */
 export async function finishAdvance(deps: TestClockDeps): Promise<boolean> {
   const { wantedMs, aheadMs } = await findClockShift(deps.db.sql);
   if (wantedMs > aheadMs && (await deps.testClock.moveChain(wantedMs))) {

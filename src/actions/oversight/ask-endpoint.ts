@@ -6,18 +6,18 @@ import type { World } from '../../runtime/world.ts';
 export interface EndpointAnswer {
   readonly state: 'up' | 'down';
   readonly head: Block | undefined;
-  /** The time of this machine at which the head arrived. */
+  /** The time at which the head arrived, by the clock of this machine. */
   readonly answeredAtMs: number;
-  /** From the question for the head to its answer, with the first connection. */
+  /** The time from the request for the head to its answer, including the first connection. */
   readonly latencyMs: number | undefined;
-  /** CAIP-19 ids. */
+  /** The CAIP-19 ids of the payable assets. */
   readonly payable: readonly string[];
   readonly problems: readonly string[];
 }
 
 const ANSWER_WITHIN_MS = 15_000;
 
-/** Compares our data about a network with one of its endpoints. The chain must have this endpoint alone; it is closed. */
+/** Compares our data about a network with one of its endpoints. `chain` must have this endpoint alone, and is closed afterwards. */
 export async function askEndpoint({ world }: { readonly world: World }, chain: Chain): Promise<EndpointAnswer> {
   const { chainId } = chain.network;
   const settled = new AbortController();

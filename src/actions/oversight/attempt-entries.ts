@@ -7,7 +7,7 @@ import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/a
 import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** The attempts to send the payment, its payout and its refund, with their transactions and blocks. */
+/** The timeline entries about attempts to send the payment, its payout and its refund, with their transactions and blocks. */
 export function attemptEntries({ attempts, versions, seen }: History, registry: Registry): TimelineEntry[] {
   return [
     ...attempts.flatMap((attempt) => ownEntries(registry, attempt)),
@@ -19,7 +19,7 @@ export function attemptEntries({ attempts, versions, seen }: History, registry: 
 /** The purpose of an item, as the subject of a sentence. */
 const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return', sweep: 'sweep' } as const;
 
-/** Ways to pay in which the payer, not the gateway, sends the transaction. */
+/** The texts for the ways to pay in which the payer, not the gateway, sends the transaction. */
 const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until', string>) => string>> = {
   native: ({ sum, account, until }) => `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`,
   deposit: ({ sum, account, until }) => `The deposit address ${account} was handed out for ${sum}, ${until}.`,
@@ -68,7 +68,10 @@ function endEntries(attempt: AttemptRow): TimelineEntry[] {
   ];
 }
 
-/** A signature or transaction that is over has charged nothing. A deposit address may have taken money that did not pay. */
+/**
+ * The text about the end of an attempt. A signature or transaction that has ended has charged nothing. A deposit address may have taken
+ * money that did not pay the payment.
+ */
 function endText({ purpose, method, endReason }: AttemptRow): string {
   const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
   if (purpose !== 'payment') return `The ${NAMES[purpose]} is over: ${why}. It has moved no money.`;

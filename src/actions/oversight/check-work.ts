@@ -33,25 +33,30 @@ export interface WorkCheckDeps extends CommandDeps {
   readonly relaying?: RelaySettings;
 }
 
-/** A relayer sends a due item within a second, so a longer wait is a fault. */
+/** The age at which an unsent item raises an alert. A relayer sends a due item within a second. */
 const UNSENT_AFTER_MS = 30_000;
-/** An unsent item this close to its deadline is reported no more: relayers stop sending it soon (`SEND_MARGIN_MS`), and it runs out. */
+/**
+ * An unsent item is no longer reported within this time before its deadline: relayers stop sending it soon (`SEND_MARGIN_MS`), and it
+ * expires.
+ */
 const UNSENT_MARGIN_MS = 60_000;
-/** A payment may take this many times the time of its blocks, plus `SLACK_MS` to be mined and read. */
+/** A payment may take this many times the usual time to finality, plus `SLACK_MS`, before it raises an alert. */
 const SLACK_FACTOR = 3;
 const SLACK_MS = 90_000;
 const OUTGOING_AFTER_MS = 15 * 60_000;
-/** The placer takes less than a second. */
+/** The age at which an event without a position raises an alert. The placer needs less than a second. */
 const UNPLACED_AFTER_MS = 15_000;
-/** After the death of a node its leases are free for ten seconds. */
+/**
+ * The time for which a lease must be free before it raises an alert. After the crash of a node its leases are free for about ten seconds.
+ */
 const UNLED_AFTER_MS = 30_000;
-/** By then the first two attempts have failed, or no node makes any. */
+/** The age at which an unsent mail raises an alert. By then its first two attempts have failed, or no node sends mails. */
 const MAIL_AFTER_MS = 10 * 60_000;
 const MAX_SENT = 200;
 
 /**
- * Raises alerts for work that no node does, before a person notices. It reads only rows, so it also notices that no relayer or
- * watcher runs.
+ * Creates the job that raises alerts for work that no node does, before a person notices. The job reads only the database, so it also
+ * notices that no relayer or watcher runs.
  */
 export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
   const { db, chains } = deps;
@@ -103,12 +108,12 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       const lease = leases.find((each) => each.name === name);
       const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
       const reported = isFree ? message : undefined;
-      // A lease that was never taken has no time, and the gateway may be starting for the first time.
+      // A lease that was never taken has no expiry time, and the gateway may be starting for the first time.
       await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, reported) : reported);
     }
   }
 
-  /** Payments in transactions of relayers whose keys were removed from the settings. */
+  /** Sets the alerts about items in transactions of relayers whose keys were removed from the settings. */
   async function checkFormerRelayers(): Promise<void> {
     const former = await findFormerRelayers({ ...deps, clock: deps.world.clock });
     const waiting = new Map(former.filter(({ items }) => items > 0).map((each) => [alarmSubject(each), each]));
@@ -119,14 +124,16 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await clearOthers('relayer_gone', new Set(waiting.keys()));
   }
 
-  /** Alerts of networks that were removed from the settings while they had open work. */
+  /** Sets the alerts about networks that were removed from the settings while they had open work. */
   async function checkMissingNetworks(): Promise<void> {
     const missing = await findMissingNetworks(db.sql, deps.registry, chains);
     for (const { network, message } of missing) await alarms.missing.set(network, message);
     await clearOthers('network_missing', new Set(missing.map(({ network }) => network)));
   }
 
-  /** The subjects of these alerts come from rows, so an alert is over when its rows are gone. */
+  /**
+   * Clears the alerts of this name that were not raised now. Their subjects come from rows, so an alert is over when its rows are gone.
+   */
   async function clearOthers(name: 'relayer_gone' | 'network_missing', raised: ReadonlySet<string>): Promise<void> {
     const alarm = name === 'relayer_gone' ? alarms.gone : alarms.missing;
     for (const alert of await listAlerts(db.sql)) {

@@ -82,9 +82,12 @@ export const ALERT_SOURCES = {
   work_unled: 'network',
 } as const satisfies Record<AlertName, 'network' | 'row' | 'node' | 'money'>;
 
-/** An alert of a network that no node has raised for this long is over, if no node serves its subject. */
+/** An alert of a network is cleared if no node has raised it again for this long, and no node serves its subject. */
 const UNSEEN_MS = 10 * 60_000;
-/** Money that left without an order is reported this long. While it is missing, the alert about the shortfall stays. */
+/**
+ * The time for which the alert about money that left without an order stays. While that money is missing, the alert about the shortfall
+ * stays.
+ */
 const REPORTED_MS = 7 * 86_400_000;
 
 /** Clears alerts about networks, accounts and assets that no node has in its settings any more. */
@@ -119,7 +122,9 @@ async function findServed({ db, world, registry, chains }: CommandDeps & { chain
   return new Set([...served, ...[...served].flatMap((network) => assetsOf(registry, network).map(({ id }) => id))]);
 }
 
-/** True for a served network, one of its accounts or assets, or work on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`. */
+/**
+ * True if the subject is a served network, one of its accounts or assets, or a job on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`.
+ */
 function isServed(subject: string, served: ReadonlySet<string>): boolean {
   const [network = ''] = /[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/.exec(subject) ?? [];
   const namesAddress = subject.split(/[ :/]/).some(isAddressForm);

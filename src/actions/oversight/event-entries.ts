@@ -13,7 +13,7 @@ import type { History } from './history.ts';
 /** The evidence that partners may see. All other values, such as names of lists and accounts of ours, are for operators alone. */
 const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork', 'by'];
 
-/** The events of the payment, its payout and its refund. */
+/** The timeline entries about events of the payment, its payout and its refund. */
 export function eventEntries({ payment, events, keyLabels }: History, registry: Registry): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
     const summary = summaryOf(type, { data, evidence });
@@ -35,7 +35,7 @@ export function eventEntries({ payment, events, keyLabels }: History, registry: 
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Describes this event. The catalogue has only a sentence for each type. */
+/** A sentence about this event. The catalogue has only one sentence for each type of event. */
 function summaryOf(type: EventType, { data, evidence }: { readonly data: Facts; readonly evidence: Facts }): string {
   if (type === 'payment.expired') return 'The time to pay is over.';
   if (type === 'payment.late_money') {
@@ -70,7 +70,7 @@ function paidText(registry: Registry, { tokenAsset, tokenValue }: Payment): stri
   return tokenAsset === null || tokenValue === null ? '' : ` ${amountText(registry, tokenAsset, tokenValue)}.`;
 }
 
-/** The block and transaction that proved the change, or the transfer that it began. */
+/** The block and transaction that proved the change, or the transfer that the change began. */
 function detailOf(
   registry: Registry,
   data: Readonly<Record<string, unknown>>,
@@ -87,7 +87,7 @@ function detailOf(
   return ` ${amountText(registry, String(asset), String(amount))} to ${recipient}.`;
 }
 
-/** Late money with its reason when it arrives, and with the state of its return after a change. */
+/** The text about late money: with its reason when it arrives, and with the state of its return after a change. */
 function lateText(registry: Registry, { asset, amount, reason, status, destination, problem }: LateMoney): string {
   const money = amountText(registry, asset, amount);
   if (status === undefined) return ` ${money}: ${LATE_TEXTS[reason]}.`;

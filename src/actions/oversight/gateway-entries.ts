@@ -6,7 +6,7 @@ import type { Takeover } from '../../store/plumbing/leases.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** Freezes and suspensions that stopped the payment, or its payout or refund. */
+/** The timeline entries about freezes and suspensions that stopped the payment, or its payout or refund. */
 export function stopEntries({ stops }: History, registry: Registry): TimelineEntry[] {
   return stops.flatMap((stop) => stopEntry(registry, stop));
 }
@@ -47,7 +47,10 @@ function suspensionEntry({ at, actor, subject, detail }: Omit<AuditEntry, 'actio
   return [{ at, what: 'merchant.status', text, partnerText, evidence: {}, internals: { actor } }];
 }
 
-/** Alerts about the payment, and about its networks while it was under way. `stopEntries` covers freezes. */
+/**
+ * The timeline entries about alerts of the payment, and about alerts of its networks while it was under way. `stopEntries` covers
+ * freezes.
+ */
 export function alertEntries({ alerts }: History): TimelineEntry[] {
   return alerts.filter(({ name }) => name !== 'frozen').flatMap(alertEntry);
 }
@@ -69,7 +72,10 @@ function alertEntry({ name, subject, message, since, until }: RaisedAlert): Time
   ];
 }
 
-/** Work that passed to another process while the payment was under way, because a node was restarted or died. */
+/**
+ * The timeline entries about work that passed to another process while the payment was under way, because a node was restarted or
+ * crashed.
+ */
 export function takeoverEntries({ takeovers }: History, registry: Registry): TimelineEntry[] {
   return takeovers.map((takeover) => takeoverEntry(registry, takeover));
 }

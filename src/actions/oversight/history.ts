@@ -33,7 +33,7 @@ export interface History {
   readonly attempts: readonly AttemptRow[];
   readonly versions: readonly CarryingVersion[];
   readonly seen: readonly SeenEvent[];
-  /** The newest first. */
+  /** The payouts of the payment, the newest first. */
   readonly payouts: readonly Outgoing[];
   readonly held: readonly HeldMoney[];
   readonly refunds: readonly Refund[];
@@ -48,9 +48,9 @@ export interface History {
   readonly omitted: number;
 }
 
-/** The gateway finishes transactions of a payment after its end. */
+/** The time after the end of a payment in which the gateway may still finish transactions for it. */
 const AFTERMATH_MS = 60_000;
-/** A payment has few payouts: one for each asset, and one for each lot that came after an earlier payout. */
+/** The bound of payouts that are read. A payment has few: one for each asset, and one for each lot that came after an earlier payout. */
 const MAX_PAYOUTS = 20;
 
 export async function readHistory(db: Reader, payment: Payment, limit: number): Promise<History> {
@@ -135,13 +135,16 @@ function stopSubjects(
 }
 
 interface Ends {
-  /** Until then, alerts of the payment's networks and takeovers of their work concern the payment. */
+  /** The time until which alerts of the payment's networks, and takeovers of work on them, concern the payment. */
   readonly work: Date;
-  /** Until then, freezes concern the payment. */
+  /** The time until which freezes concern the payment. */
   readonly stops: Date;
 }
 
-/** A held amount may wait for months. Meanwhile only freezes concern it. */
+/**
+ * The times until which alerts, takeovers and freezes concern the payment. A held amount may wait for months, and meanwhile only freezes
+ * concern it.
+ */
 function endsOf(
   { status, updatedAt }: Payment,
   {

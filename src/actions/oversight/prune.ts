@@ -12,7 +12,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { ownTransactions } from '../renew-macs.ts';
 
 /**
- * The old data that an operator may delete. Payments, events, books, movements, lots and items stay for ever: lists, statistics,
+ * A kind of old data that an operator may delete. Payments, events, books, movements, lots and items stay for ever: lists, statistics,
  * receipts and `rebuild` read them. Jobs delete everything else that has an end, such as deliveries and Idempotency-Keys.
  */
 
@@ -32,14 +32,16 @@ const KINDS: readonly Kind[] = [
   { what: 'refused events of the chain', count: countRefusedEvents, page: deleteRefusedEvents },
 ];
 
-/** The least age of rows that are pruned. A reorg may require to broadcast a younger transaction again. */
+/** The least age of rows that are pruned. After a reorg a younger transaction may have to be broadcast again. */
 export const LEAST_KEPT_MS = 30 * 86_400_000;
 
 const FIRST_PAGE = 500;
 const SMALLEST_PAGE = 20;
-/** Half of the time that a maintenance command may hold a lock which payments could need. */
+/**
+ * The duration above which pages become smaller: half of the time that a maintenance command may hold a lock which payments could need.
+ */
 const MOST_MS = 50;
-/** Leaves the disk to payments between two pages that changed rows. */
+/** The pause after a page that changed rows, which leaves the disk to payments. */
 const PAUSE_MS = 10;
 
 export interface PruneCount extends Prunable {
@@ -50,12 +52,12 @@ export interface Pruned {
   readonly what: PruneKind;
   readonly rows: number;
   readonly pages: number;
-  /** The longest transaction. */
+  /** The duration of the longest database transaction. */
   readonly longestMs: number;
   readonly tookMs: number;
 }
 
-/** The rows and bytes of each kind that are older. Changes nothing. */
+/** The rows and bytes of each kind that are older than `before`. Changes nothing. */
 export async function countOld(db: Reader, before: Date): Promise<PruneCount[]> {
   const counts: PruneCount[] = [];
   for (const { what, count } of KINDS) counts.push({ what, ...(await count(db, before)) });
@@ -63,8 +65,8 @@ export async function countOld(db: Reader, before: Date): Promise<PruneCount[]> 
 }
 
 /**
- * Deletes what is older, in pages of one transaction each, which become smaller when they take long. An interrupted run has deleted
- * whole pages; the next run begins again, and passes over them.
+ * Deletes the rows that are older than `before`, in pages. Each page is one database transaction. Pages become smaller when they take
+ * long. An interrupted run has deleted whole pages; the next run begins again, and finds nothing left in them.
  */
 export async function pruneOld(
   deps: CommandDeps,
@@ -93,7 +95,7 @@ async function pruneKind(deps: CommandDeps, { what, page }: Kind, before: Date):
   for (let after: unknown; ; ) {
     let fromMs = 0;
     const { rows, last } = await pages((tx) => {
-      // Attempts that only waited for a lock do not count.
+      // Measured from here, because attempts that only waited for a lock do not count.
       fromMs = deps.world.clock.nowMs();
       return page(tx, { after: after as never, before, limit });
     });

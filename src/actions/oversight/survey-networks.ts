@@ -9,7 +9,7 @@ import { listRelayers, type RelayerState } from '../relay/list-relayers.ts';
 const DAY_MS = 24 * 3_600_000;
 
 export interface SurveyedRelayer extends RelayerState {
-  /** The cost of its transactions of the last 24 hours, in the smallest unit of the coin. */
+  /** The cost of the relayer's transactions of the last 24 hours, in the smallest unit of the coin. */
   readonly spentPerDay: bigint;
   readonly itemsPerDay: number;
 }

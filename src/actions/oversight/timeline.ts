@@ -16,7 +16,7 @@ const SOURCES: readonly ((history: History, registry: Registry) => readonly Time
   takeoverEntries,
 ];
 
-/** Events that begin something. They sort before the attempt, which the same transaction stores. */
+/** Types of events that begin something. Such an event is listed before the attempt that the same database transaction stores. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
   'payment.created',
   'payment.processing',
@@ -25,7 +25,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
 ]);
 
 export interface Timeline {
-  /** The oldest first. */
+  /** The entries, the oldest first. */
   readonly entries: readonly TimelineEntry[];
   /** The number of older entries that are left out. */
   readonly omitted: number;

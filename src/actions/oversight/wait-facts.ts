@@ -35,7 +35,7 @@ export interface FactDeps extends RegistryDeps {
   readonly clock: Clock;
   readonly chains: Chains;
   readonly settings: RelaySettings;
-  /** False to use only the state that is known without a call to a chain. */
+  /** True if chains may be asked. Otherwise only the state is used that is known without a call to a chain. */
   readonly asksChain: boolean;
 }
 
@@ -82,7 +82,7 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
   };
 }
 
-/** A network without its alerts, because the attempt decides which alerts concern it. */
+/** The facts about a network without its alerts, because the attempt decides which alerts concern it. */
 type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
 
 async function networkFacts(
@@ -254,7 +254,7 @@ async function listedFacts({ db, registry }: FactDeps, paymentId: string): Promi
   return { paymentId, amount: amountText(registry, asset, units), address, sinceMs: since.getTime() };
 }
 
-/** The open refund, or else the held amount that is not paid out. */
+/** The facts about the open refund, or else about the open payout or the amount that is held. */
 async function outgoingFacts(
   db: Reader,
   registry: Registry,

@@ -3,7 +3,7 @@ import type { ShownDelivery } from '../../store/webhooks/deliveries.ts';
 import type { TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** The deliveries of the events to webhook endpoints, each at the time of its last attempt. */
+/** The timeline entries about deliveries of events to webhook endpoints, each at the time of its last attempt. */
 export function webhookEntries({ deliveries }: History): TimelineEntry[] {
   return deliveries.map((delivery) => {
     const { endpointId, endpointUrl, eventId, status, attempts, createdAt, attemptedAt } = delivery;

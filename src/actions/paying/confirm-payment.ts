@@ -34,7 +34,7 @@ export interface ConfirmInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
   /** `key:<id>` or `app:<id>`. */
   readonly actor: string;
-  /** See `PayerSide.judge`. */
+  /** Called before the chain is asked about a signature that is not proved: see `PayerSide.judge`. It may throw. */
   readonly onUnproved: () => void;
 }
 
@@ -54,9 +54,9 @@ interface Confirmation {
 }
 
 /**
- * Accepts the results of a wallet, and returns the payment after that. The order of the checks is a promise: a repeated
- * confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged twice. A valid
- * signature becomes a due item in the transaction that moves the payment; the relayer does the rest.
+ * Accepts the results of a wallet, and returns the payment in its new state. The order of the checks is a promise: a repeated
+ * confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged twice. A valid signature
+ * becomes a due item in the database transaction that moves the payment; the relayer sends the item.
  */
 export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Confirmed> {
   const { payment } = input;
@@ -82,7 +82,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const commitment = chain.payerSide.commitmentOf(item);
   const key = itemKeyOf({ network: item.network, commitment });
   const verdict = await chain.payerSide.judge(item, signature, relayers[0]?.address, input.onUnproved);
-  // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
+  // Anybody with the signature can send the item. If somebody has sent it, the money has arrived, and the watcher completes the payment.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
     return { payment: await refuseOrExplain(deps, { payment, network: item.network, confirmation, key, verdict }) };
@@ -137,7 +137,7 @@ function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: Con
   };
 }
 
-/** True if the payment's status is the answer. Throws if the confirmation comes too late for the payment. */
+/** True if the payment's status already is the answer to the confirmation. Throws if the confirmation comes too late for the payment. */
 async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: Confirmation): Promise<boolean> {
   const { status, nativeDeadline } = payment;
   const isNative = option?.item.method === 'native';
@@ -146,7 +146,7 @@ async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: 
   if (status === 'requires_action' && (isNative || (nativeDeadline === null && !isLate))) return false;
   if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
-  // The block of a payer's own transaction decides, not the time of the request.
+  // A payer's own transaction is late if its block is late; the time of the request does not matter.
   if (isLate && !isNative) throw paymentExpired();
   if (option === undefined) throw optionNotFound();
   if (status !== 'processing') return false;
@@ -158,7 +158,9 @@ async function wasAccepted({ db }: ConfirmDeps, { id }: Payment, hash: string): 
   return (await findItemsOf(db.sql, id)).some((item) => item.resultsHash === hash);
 }
 
-/** The same address on another network is the same payer, who must not pay twice. */
+/**
+ * True if the payer of the option is paying this payment. The same address on another network is the same payer, who must not pay twice.
+ */
 function isPaidBy({ buyerAccount }: Payment, { item }: Option): boolean {
   const buyer = parseAccount(buyerAccount ?? '');
   return buyer.ok && buyer.value.address === item.payer;
@@ -193,7 +195,7 @@ async function storeHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
     : { payment };
 }
 
-/** Options have no seal, because the seal is derived from the terms. */
+/** The terms of an item without its seal. Options have no seal, because the seal is derived from the terms. */
 function unsealed({ seal: _, ...terms }: Item): Item {
   return terms;
 }
@@ -208,7 +210,7 @@ interface Judged {
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
   const { payment, network, confirmation, key, verdict } = judged;
-  // A nonce that was used may have been used by us, for a request that came at the same time.
+  // If the nonce is used, we may have used it ourselves, for a request that came at the same time.
   if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [key])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;

@@ -1,7 +1,7 @@
 import type { PaymentEvent } from '../../domain/payment.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
 
-/** The move to `processing` by a payer's own transaction. The item names payer and asset. */
+/** The event that moves a payment to `processing` because of the payer's own transaction. The item names payer and asset. */
 export function confirmedByCoin({ account, buyerName, buyerIcon, asset, amount }: StoredItem): PaymentEvent {
   const buyer = { account, name: buyerName, icon: buyerIcon };
   return { type: 'confirmed', buyer, token: { asset, value: BigInt(amount) }, isNative: true };

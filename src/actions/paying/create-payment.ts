@@ -33,7 +33,7 @@ export interface PaymentOrder {
   /** The assets that the lists of the partner, the merchant and the request all accept. */
   readonly acceptedAssets: AcceptedAssets;
   readonly details: PaymentDetails | null;
-  /** The key, and every field that is part of the request's meaning. */
+  /** The Idempotency-Key, and every field that is part of the request's meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
 }
 
@@ -45,7 +45,7 @@ export interface CreatedPayment {
   readonly isReplayed: boolean;
 }
 
-/** A bound, so that this process answers and reads other requests while PostgreSQL writes a batch. */
+/** The bounds of a batch and of concurrent batches, so that this process answers and reads other requests while PostgreSQL writes. */
 const MAX_BATCH = 100;
 const MAX_CONCURRENT = 2;
 /** Random bytes in an id. */
@@ -56,8 +56,8 @@ type Order = PaymentOrder & { readonly claim: string | null; readonly requestHas
 type Outcome = CreatedPayment | ApiError;
 
 /**
- * Creates payments. Concurrent requests share one statement and one flush to disk, and are answered only after that. A crash before
- * the flush leaves nothing. After a later crash a retry with the same Idempotency-Key finds the payment.
+ * Makes the function that creates payments. Concurrent requests share one SQL statement and one flush to disk, and are answered only
+ * after the flush. A crash before the flush leaves nothing. After a later crash a retry with the same Idempotency-Key finds the payment.
  */
 export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
   const create: Batcher<Order, Outcome> = createBatcher(deps.world, {
@@ -72,7 +72,7 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
       for (const reason of refused.values()) throw otherRecord(reason);
     }
     const outcome = await create({ ...order, ...claimOf(order) }).catch((error: unknown) => {
-      // An insert waits only for the lock of another insert with the same key.
+      // An insert waits only for the lock of another insert with the same Idempotency-Key.
       throw databaseFault(error) === 'busy' ? stillRunning() : error;
     });
     if (outcome instanceof ApiError) throw outcome;
@@ -81,8 +81,8 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
 }
 
 /**
- * The payment of an earlier request with the same key. A request that would be refused now, because its expiry has passed or a fee
- * was raised, may be the retry of an accepted one.
+ * The payment of an earlier request with the same Idempotency-Key. A request that would be refused now, because its expiry has passed or
+ * a fee was raised, may be the retry of an accepted request.
  */
 export async function findCreated(
   deps: CommandDeps,
@@ -97,7 +97,10 @@ export async function findCreated(
   return replayOf(payment, deps.world.clock.nowMs());
 }
 
-/** The scope of a key is the merchant, which has one partner and one mode, and the creation of payments. */
+/**
+ * The hashes of the Idempotency-Key in its scope and of the request. The scope is the creation of payments for one merchant, which has
+ * one partner and one mode.
+ */
 function claimOf({
   merchant,
   idempotency,
@@ -153,7 +156,10 @@ function newPayment(order: Order, id: string, sealedId: string): NewPayment {
   };
 }
 
-/** One statement cannot claim a key twice. Of equal keys in a batch only the first is inserted, and the others find its payment. */
+/**
+ * The indexes of the orders to insert. One SQL statement cannot claim a key twice. Of equal keys in a batch only the first is inserted,
+ * and the other orders find its payment.
+ */
 function firstOfEachKey(orders: readonly Order[]): Set<number> {
   const seen = new Set<string>();
   const first = new Set<number>();
@@ -193,7 +199,7 @@ function replayOf(payment: Payment, nowMs: number): CreatedPayment {
   return { id: payment.id, status: visibleStatus(state, nowMs), expiresAtMs: state.expiresAtMs, isReplayed: true };
 }
 
-/** The merchant was stopped after we read it. Read it again to choose between 404 and 403. */
+/** The refusals of orders whose merchant was stopped after we read it. The merchant is read again to choose between 404 and 403. */
 async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<Map<Order, ApiError>> {
   if (orders.length === 0) return new Map();
   const ids = [...new Set(orders.map(({ merchant }) => merchant.id))];
@@ -207,7 +213,7 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
   );
 }
 
-/** Nodes have different files, so another node would count the amount in another way. */
+/** The error if nodes have different network files, because another node would count the amount in another way. */
 function otherRecord(reason: string): ApiError {
   return new ApiError('internal_error', reason, { status: 503, retryAfterS: 5 });
 }

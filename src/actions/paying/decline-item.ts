@@ -6,8 +6,8 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-locked.ts';
 
 /**
- * Ends a payment whose payer is on the screening list. Returns false if a transaction with its item was stored: it may have been
- * broadcast, and then the chain decides.
+ * Ends a payment whose payer is on the screening list. Returns false if a signed transaction with the payment's item is stored: it may
+ * have been broadcast, and then the chain decides.
  */
 export function declineItem(
   deps: CommandDeps,

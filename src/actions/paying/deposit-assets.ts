@@ -19,7 +19,7 @@ export interface DepositSettings {
 
 export type DepositAssetDeps = OptionDeps & Pick<CommandDeps, 'db'> & { readonly deposits: DepositSettings };
 
-/** The contract stores requested amounts in 16 bytes. */
+/** The smallest amount that is too large: the contract stores requested amounts in 16 bytes. */
 const MAX_AMOUNT = 2n ** 128n;
 
 /** The reason why an asset cannot be sent to a deposit address. */
@@ -27,7 +27,10 @@ export type Unsendable =
   | { readonly is: 'not_at_par' | 'no_addresses' | 'too_much' }
   | { readonly is: 'too_little'; readonly minimum: bigint };
 
-/** Only tokens at par with the price can be sent, and not less than the minimum. Undefined if the asset can be sent. */
+/**
+ * The reason why the asset cannot be sent to a deposit address of this network. Undefined if it can be sent: it is a token at par with
+ * the price, and its amount is not below the minimum.
+ */
 export function whyUnsendable(
   deps: DepositAssetDeps,
   { chain }: ConnectedChain,
@@ -40,7 +43,10 @@ export function whyUnsendable(
   return quote.amount >= MAX_AMOUNT ? { is: 'too_much' } : undefined;
 }
 
-/** A payment of a link with a stock has no deposit address, because a transfer cannot be refused when the last piece is gone. */
+/**
+ * True if the payment's link has a stock. Such a payment has no deposit address, because a transfer cannot be refused when the last piece
+ * is gone.
+ */
 export async function hasStock({ db }: Pick<CommandDeps, 'db'>, payment: Payment): Promise<boolean> {
   return (await findStockFor(db.sql, payment)) !== undefined;
 }

@@ -3,7 +3,7 @@ import { type Deposit, lockAllDeposits, setDepositMacs } from '../../store/chain
 import { type Pages, renewMacs } from '../renew-macs.ts';
 import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
-/** Deposit addresses decide where payers send money, so each row carries a MAC under a key outside the database. */
+/** Each row of a deposit address carries a MAC under a key outside the database, because it decides where payers send money. */
 
 type DepositFields = Omit<Deposit, 'mac'>;
 

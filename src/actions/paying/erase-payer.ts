@@ -4,7 +4,7 @@ import { type ErasedTo, eraseWalletNames, type PayerKey } from '../../store/paym
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 
-/** Numbers of erased rows. */
+/** The numbers of erased rows. */
 export interface Erased {
   readonly payments: number;
   readonly walletNames: number;
@@ -12,12 +12,12 @@ export interface Erased {
   readonly pastFailures: number;
 }
 
-/** Payments in one transaction. */
+/** The number of payments in one database transaction. */
 const PAGE = 200;
 
 /**
- * Erases everything about a paying account that the books do not need. It can be repeated at any time: each page is a transaction
- * with an audit entry.
+ * Erases everything about a paying account that the books do not need. It can be repeated at any time: each page is a database
+ * transaction with an audit entry.
  */
 export async function eraseAccount(
   deps: CommandDeps,
@@ -51,7 +51,7 @@ export async function eraseAccount(
   };
 }
 
-/** Erases an e-mail address that got receipts. The audit log does not name it, because entries there are kept for good. */
+/** Erases an e-mail address that got receipts. The audit log does not name the address, because its entries are kept for good. */
 export function eraseEmail(
   deps: CommandDeps,
   { email, actor }: { readonly email: string; readonly actor: string },

@@ -9,7 +9,10 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-locked.ts';
 
 const BATCH = 500;
-/** The longest wait of a node for networks to be read. An unreachable network or a false head must not keep payments open forever. */
+/**
+ * The longest time for which a node waits until the networks are read. An unreachable network or a false head must not keep payments open
+ * forever.
+ */
 const MAX_WAIT_MS = 120_000;
 
 /**

@@ -34,7 +34,7 @@ export interface FetchInput {
 export type FetchDeps = CommandDeps & RowKeyDeps & OptionDeps;
 
 /**
- * The wallet requests behind a `build` action. A native action is stored before it is answered, because the payer can send it at
+ * The wallet requests behind a `build` action. An action in native coin is stored before it is returned, because the payer can send it at
  * any time from then on, with or without a confirmation.
  */
 export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<readonly WalletRpc[]> {
@@ -89,9 +89,9 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
 }
 
 /**
- * The maximum number of open coin actions of an account, and of a payment. An action can be sent until its deadline, so a newer one
- * cannot replace it: each is evidence until the chain has proved that it is over. A payer who refreshes the price every half minute
- * needs ten.
+ * The maximum number of open coin actions of an account, and of a payment. An action can be sent until its deadline, so a newer action
+ * cannot replace it: each stays stored until the chain has proved that it can no longer be mined. A payer who refreshes the price every
+ * half minute needs ten.
  */
 const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
 /** The watcher ends an action within this time after its deadline: one block, its finality, and one round. */

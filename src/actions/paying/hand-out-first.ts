@@ -2,9 +2,9 @@ import { type FetchDeps, type FetchInput, fetchActions } from './fetch-actions.t
 import type { ListedOption } from './list-options.ts';
 
 /**
- * The options for a client that never fetches, but carries out the first option of the list. If this option is in coin, it is handed
- * out with the list: its action is stored, as `fetch` does, because the payer can send it from then on. The other options stay as
- * they are, so that a list stores at most one action.
+ * The options for a client that never fetches, but carries out the first option of the list. If this option is in native coin, its action
+ * is handed out with the list: it is stored, as `fetch` does, because the payer can send it from then on. The other options stay as they
+ * are, so that a list stores at most one action.
  */
 export async function handOutFirst(
   deps: FetchDeps,

@@ -46,13 +46,16 @@ export interface ListedOption {
   readonly rate: Rate | null;
 }
 
-/** A payer waits for this answer, so a network that has not answered by then is left out. */
+/** The time limit for the networks' answers. A payer waits for the list, so a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
-/** After the first network has answered, the others get this much longer: its options must not wait for a slow network. */
+/**
+ * The time that the other networks have after the first one has answered, because the options of a fast network must not wait for a slow
+ * one.
+ */
 const GRACE_MS = 800;
 /**
- * Existing wallets execute one action, or an approval and a signature. They fail at a third one, which would reset an old allowance
- * before the approval.
+ * The most actions of an option. Existing wallets execute one action, or an approval and a signature. They fail at a third action, which
+ * would reset an old allowance before the approval.
  */
 const MAX_ACTIONS = 2;
 
@@ -85,7 +88,7 @@ export async function listOptions(
   const found = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
-  // `confirm` would refuse these options.
+  // Options that `confirm` would refuse are not listed.
   const refusals = found.map((option) => refusalOf(deps, option, underWay));
   const listed = found.filter((_, index) => refusals[index] === undefined);
   const [refusal] = refusals;
@@ -99,8 +102,8 @@ export async function listOptions(
 }
 
 /**
- * The reason why an option cannot be taken: payments of its account are under way. Their number is limited, and they need its
- * balance.
+ * The reason why an option cannot be taken. Payments of its account that are under way are limited in number, and need its balance.
+ * Undefined if the option can be taken.
  */
 function refusalOf(
   { payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
@@ -137,7 +140,10 @@ interface NetworkInput {
   readonly terms: Terms;
   readonly connected: ConnectedChain;
   readonly script: Script;
-  /** False if a payer's own transaction could come after the last piece is taken. */
+  /**
+   * True if native coin may be offered. False for a link with a stock: a payer's own transaction could come after the last piece is
+   * taken.
+   */
   readonly takesCoin: boolean;
 }
 
@@ -238,7 +244,7 @@ function optionsOn(deps: ListOptionsDeps, { payment, terms, network, found }: Op
     );
 }
 
-/** A payer's own transaction also costs gas, so the whole balance of the coin never suffices. */
+/** True if the balance suffices. A payer's own transaction also costs gas, so the amount may not be the whole balance of the coin. */
 function canPay({ asset, quote }: AssetOffer, { balance, isRefused }: Holding): boolean {
   return !isRefused && (asset.pay.method === 'native' ? balance > quote.amount : balance >= quote.amount);
 }

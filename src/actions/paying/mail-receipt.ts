@@ -26,11 +26,11 @@ export interface ReceiptRequest {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A second request for the same address within this time counts as the same request. */
+/** The time within which a second request for the same payment and address counts as the same request. */
 const SAME_REQUEST_MS = 10 * MINUTE_MS;
 /**
- * Receipts within a day: of one payment, to one inbox, and of one merchant. Without the limits the page of a payment could flood an
- * inbox, and a merchant who pays itself could send its own text to many people.
+ * The most receipts within a day: of one payment, to one inbox, and of one merchant. Without the limits the page of a payment could flood
+ * an inbox, and a merchant who pays itself could send its own text to many people.
  */
 const PER_PAYMENT = 5;
 const PER_INBOX = 20;
@@ -55,7 +55,7 @@ export async function mailReceipt(deps: CommandDeps & ReceiptDeps, request: Rece
   });
 }
 
-/** True if the same request was made a moment ago. Throws if a limit is exceeded. */
+/** True if a mail for the same request was queued a moment ago. Throws if a limit is exceeded. */
 async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - DAY_MS);
   const mails = await findMailsAbout(tx, { kind: 'receipt', subject: payment.id, since });
@@ -93,7 +93,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
       amount: amount === undefined ? null : amountOf(deps.registry, amount.unit, amount.value, amount.decimals),
     })),
     price: amountOf(deps.registry, payment.amountUnit, payment.amountValue, payment.amountDecimals),
-    // The amount that counted. Any surplus is late money.
+    // The amount that counted for the payment. Any surplus is late money.
     paid: paid(payment.tokenValue ?? receipt.amount),
     network: deps.registry.network(receipt.network)?.name ?? receipt.network,
     account: isDeposit ? (payment.buyerAccount?.split(':').at(-1) ?? receipt.payer) : receipt.payer,

@@ -33,7 +33,7 @@ export interface SignedReceipt {
 }
 
 /**
- * The receipt of a succeeded payment, with its refunds. It does not contain the present time, so every request gets the same one
+ * The receipt of a succeeded payment, with its refunds. It does not contain the present time, so every request gets the same receipt
  * until a refund or a sweep arrives, or a deep reorg moves a transaction to another block.
  */
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
@@ -44,7 +44,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
   const terms = committedTermsOf(item);
-  // An unverifiable receipt is worse than none.
+  // Without all terms of the commitment nobody could verify the receipt.
   if (terms === undefined) throw notWhole();
   const refunds = await refundsOf(db.sql, payment);
   const isDeposit = 'transfers' in proof;
@@ -100,14 +100,14 @@ function formOf({
   return isRefunded ? REFUNDED_FORM : RECEIPT_FORM;
 }
 
-/** A refund with the members of every form, and the members that only sealed forms have. */
+/** A refund in a receipt: the members that every form has, and the members that only sealed forms have. */
 interface ProvedRefund {
   readonly plain: RefundReceipt;
   readonly shown: Pick<RefundReceipt, 'subject' | 'nonceSpace'>;
   readonly isSealed: boolean;
 }
 
-/** The refunds that have arrived. */
+/** The refunds of the payment that have arrived, as its receipt shows them. */
 async function refundsOf(db: Reader, payment: Payment): Promise<ProvedRefund[]> {
   const refunds = await findRefundsOf(db, [payment.id]);
   return Promise.all(refunds.filter(({ state }) => state === 'refunded').map((refund) => refundReceipt(db, refund)));
@@ -138,7 +138,7 @@ function notPaid(): ApiError {
   return new ApiError('invalid_state', 'Only a succeeded payment has a receipt.');
 }
 
-/** A payment restored from the chain alone may lack parts of its commitment. */
+/** The error for a payment that was restored from the chain alone, and lacks parts of its commitment. */
 function notWhole(): ApiError {
   return new ApiError('invalid_state', 'Not everything that was signed for this payment is known any more.');
 }

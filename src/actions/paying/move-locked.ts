@@ -34,7 +34,7 @@ export interface MovePaymentInput {
   readonly actor: string;
   /** Stored with the event as its proof. */
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
+  /** Items to enqueue and items to close, written in the same database transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
   /**
    * The payer's balance in the asset of the accepted item, as an endpoint has just reported it. Payments under way count against
@@ -42,9 +42,9 @@ export interface MovePaymentInput {
    * already.
    */
   readonly balance?: bigint | undefined;
-  /** The transfer to the merchant, if the same transaction made it. */
+  /** The transfer to the merchant, if the transaction on chain that paid the payment made it, too. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
-  /** The event of the chain that the move applies. It is marked as decided in the same transaction. */
+  /** The event of the chain that the move applies. It is marked as decided in the same database transaction. */
   readonly decided?: DecidedEvent & { readonly network: string };
   /** The lease under which a watcher decided the move. If another node has taken it, the move fails with `LeaseLostError`. */
   readonly lease?: Lease;
@@ -59,9 +59,9 @@ export type MoveOutcome =
     };
 
 /**
- * Every change of a status happens here. Decides each move on the payment that the transaction has locked, and writes all consequences. The
- * update is guarded by the status and version that the decision was based on, and the event is written with it. A refused move
- * writes nothing.
+ * Decides each move on the payment that the database transaction has locked, and writes all consequences. Every change of a payment's
+ * status happens here. The update is guarded by the status and version that the decision was based on, and the event is written with it.
+ * A refused move writes nothing.
  */
 export async function moveLocked(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: refusal ?? 'not_found', payment });
       continue;
     }
-    // One statement moves a payment only once. A second move of the same payment is decided after the first one was written.
+    // One SQL statement moves a payment only once. A second move of the same payment is decided after the first one was written.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await writeMoves(tx, moves);
       moves = [];
@@ -123,7 +123,7 @@ export async function moveLocked(
   return outcomes;
 }
 
-/** The money of ended payments is computed again. Only payments with a native deadline have deposit addresses. */
+/** Has the money of ended payments computed again, if they may have deposit addresses. Only payments with a native deadline have them. */
 async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
   if (ended.length === 0) return;
@@ -133,7 +133,7 @@ async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   );
 }
 
-/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+/** True if the move accepts a payer's signature. A payer's own transaction on chain is a fact, and is never refused. */
 export function isAcceptance({ event, items }: MovePaymentInput): boolean {
   return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
 }
@@ -180,11 +180,12 @@ function keepsAddresses(event: PaymentEvent): boolean {
 function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {
   const decision = decide(stateOf(payment), event, now.getTime());
   if (!decision.ok) return decision;
-  // The chain was asked about attempts before the payment was locked. Another one may have been accepted since.
+  // The chain was asked about attempts before the payment was locked. Another attempt may have been accepted since.
   const ended = new Set(keysOf(items?.ended));
   const isLeft = [...attempts.open].some(([key, id]) => id === payment.id && !ended.has(key));
   if (isEndOfAttempts(event) && isLeft) return { ok: false, refusal: 'may_still_be_paid' };
-  // The chain has proved that this signature is of no use. An endpoint that lags behind may have called it good.
+  // The signature was accepted before, and the chain has proved that it can never be carried out. An endpoint that lags behind may have
+  // judged it good again.
   const isOver = keysOf(items?.accepted).some((key) => attempts.known.has(key));
   return isOver ? { ok: false, refusal: 'attempt_over' } : decision;
 }

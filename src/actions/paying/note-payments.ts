@@ -16,7 +16,7 @@ export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
-  /** The transaction that paid the payments, if a reorg replaced the previous one. */
+  /** The transaction on chain that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
   /** Set for the events of late money. */
   readonly lateMoney?: LateMoney;

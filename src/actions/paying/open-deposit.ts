@@ -23,7 +23,7 @@ export type OpenDepositDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & Deposi
 
 export interface OpenDepositInput {
   readonly payment: Payment;
-  /** CAIP-19, in canonical spelling. */
+  /** The CAIP-19 id of the asset, in canonical spelling. */
   readonly asset: string;
   readonly buyer: { readonly name: string; readonly icon: string | null };
 }
@@ -31,9 +31,9 @@ export interface OpenDepositInput {
 export type OpenedDeposit = Deposit & { readonly item: StoredItem };
 
 /**
- * The deposit address of a payment for an asset. Its terms are stored at the first request and never change, even if the merchant's
- * destination or fee does. The payer can send money at any time from then on, so the row is stored before the address is answered,
- * and the clock alone no longer expires the payment.
+ * The deposit address of a payment for an asset. Its terms are stored at the first request, and stay even if the merchant's destination
+ * or fee changes. The payer can send money at any time from then on. So the row is stored before the address is returned, and the clock
+ * alone no longer expires the payment.
  */
 export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput): Promise<OpenedDeposit> {
   const { payment, asset } = input;
@@ -114,8 +114,8 @@ function isOver(payment: Payment, nowMs: number): boolean {
 }
 
 /**
- * Refuses to show an address again while its merchant or network is stopped, because nobody should send money to it then. If money
- * has arrived there, its payer still sees the progress.
+ * Throws while the merchant or the network is stopped, because nobody should send money to the address then. If money has arrived there,
+ * its payer still sees the address and the progress.
  */
 async function refuseClosed(deps: OpenDepositDeps, payment: Payment, opened: OpenedDeposit): Promise<void> {
   if (visibleStatus(stateOf(payment), deps.world.clock.nowMs()) !== 'requires_action') return;
@@ -135,7 +135,7 @@ async function refuseStock(deps: CommandDeps, payment: Payment): Promise<void> {
   );
 }
 
-/** An address that somebody else wrote into the database is never shown. */
+/** Throws if the gateway did not write the row: an address that somebody else wrote into the database is never shown. */
 function ownDeposit(deps: RowKeyDeps, deposit: OpenedDeposit): OpenedDeposit {
   if (isOwnDeposit(deps, deposit)) return deposit;
   throw new Error(`The deposit address of ${deposit.paymentId} was not written by this gateway.`);

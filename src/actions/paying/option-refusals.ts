@@ -11,7 +11,7 @@ export function refuseScreened(screening: Screening, accounts: readonly string[]
   return decision;
 }
 
-/** While a native transaction may still arrive, a payment can be past its expiry without having ended. */
+/** True if an unpaid payment is past its expiry and has not ended, for example because a transaction in native coin may still arrive. */
 export function isOverdue({ status, expiresAt }: Payment, nowMs: number): boolean {
   return status === 'requires_action' && nowMs >= expiresAt.getTime();
 }
@@ -31,21 +31,21 @@ export function notPayable(status: PaymentStatus): ApiError {
   return new ApiError('invalid_state', `The payment cannot be paid: it is ${status}.`);
 }
 
-/** The merchant or its partner is suspended or frozen. The answer to the payer does not name which, or why. */
+/** The error if the merchant or its partner is suspended or frozen. The answer to the payer does not name which, or why. */
 export function merchantStopped(): ApiError {
   return new ApiError('invalid_state', MERCHANT_STOPPED);
 }
 
 export const MERCHANT_STOPPED = 'The merchant takes no payments at the moment.';
 
-/** The fees were raised after the payment was created, and its price does not cover them. */
+/** The error if the fees were raised after the payment was created, and its price does not cover them. */
 export function belowFees(): ApiError {
   return new ApiError('invalid_state', BELOW_FEES);
 }
 
 export const BELOW_FEES = 'The fees have changed, and the price does not cover them any more. Ask for a new payment.';
 
-/** The payment's link gives no piece away now. It may later. */
+/** The error if the payment's link has no piece for the payment now. It may have one later. */
 export function outOfStock(refusal: StockRefusal): ApiError {
   return new ApiError('invalid_state', STOCK_REFUSALS[refusal]);
 }
@@ -55,7 +55,7 @@ export const STOCK_REFUSALS: Readonly<Record<StockRefusal, string>> = {
   stock_uncertain: 'The stock is being counted again. Try again in some minutes.',
 };
 
-/** Wallets search for exactly this message. */
+/** The error for an unknown option. Wallets search for exactly this message. */
 export function optionNotFound(): ApiError {
   const issues = [{ field: 'optionId', message: 'is not an option of this payment' }];
   return new ApiError('params_validation', 'Validation error: Option not found', { issues });

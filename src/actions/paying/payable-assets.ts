@@ -58,7 +58,10 @@ export function quoteAgain(
   return quote && { asset, quote };
 }
 
-/** Every way to pay goes through this function, so none offers or takes an asset that the payment does not accept. */
+/**
+ * The asset, if it is offered and the payment accepts it. Every way to pay goes through this function, so none offers or takes another
+ * asset.
+ */
 function acceptedAsset(registry: Registry, { acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
   const asset = registry.asset(id);
   return asset !== undefined && isOffered(asset) && accepts(acceptedAssets, id) ? asset : undefined;
@@ -85,14 +88,14 @@ export interface AskedUnit {
   readonly mode: Mode;
   readonly unit: Unit;
   readonly accepted?: AcceptedAssets;
-  /** False for a link with a stock. */
+  /** True if native coin can pay. False for a link with a stock. */
   readonly takesCoin?: boolean;
 }
 
 /**
  * The reason why no payment in this unit could ever be paid; undefined if one could. Only the configuration counts (networks, their
- * assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in live assets. A mode without
- * any network is not set up yet, but partners may already build against it.
+ * assets, the pairs of the rate sources), so that an outage stops no creation. Undefined also for a test key that prices in live assets,
+ * and for a mode without any network: it is not set up yet, but partners may already build against it.
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates' | 'registry'>,

@@ -9,15 +9,15 @@ export interface PayerLimits {
   readonly openItemsPerPayer?: number;
 }
 
-/** The part of a move that counts against the limits. */
+/** The part of a move that counts against the limits of payers. */
 interface Acceptance {
   readonly items?: { readonly accepted?: readonly NewItem[] };
   readonly balance?: bigint | undefined;
 }
 
 /**
- * The open items and amounts that each payer may still have accepted. Transactions that accept items of the same payer run one
- * after the other, so that concurrent requests cannot exceed a limit together.
+ * Reads the number of open items and the amounts under way of each payer. Database transactions that accept items of the same payer run
+ * one after the other, so that concurrent requests cannot exceed a limit together.
  */
 export async function readPlaces(
   tx: Tx,
@@ -33,7 +33,7 @@ export async function readPlaces(
     [...stored].flatMap(([payer, own]) => [...own.amounts].map(([asset, sum]) => [`${payer} ${asset}`, sum] as const)),
   );
   return {
-    /** Counts each item against the limits, or returns the limit that is exceeded. */
+    /** Counts each item of a move against the limits. Returns the limit that would be exceeded, or undefined. */
     take(input: Acceptance): 'payer_busy' | 'balance_under_way' | undefined {
       for (const { item } of acceptedOf(input)) {
         const payer = payerOf(item);
@@ -54,5 +54,5 @@ function acceptedOf({ items }: Acceptance): readonly NewItem[] {
   return items?.accepted ?? [];
 }
 
-/** In the form of CAIP-10. */
+/** The payer of an item, in the form of CAIP-10. */
 export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;

@@ -14,7 +14,7 @@ export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
 
-/** Moves payments along their life. Concurrent moves share a transaction. */
+/** Makes the function that moves payments from status to status. Concurrent moves share a database transaction. */
 export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
   const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world, {
     run: (inputs) =>
@@ -45,7 +45,7 @@ export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: Payer
   };
 }
 
-/** The moves whose lease was taken by another node. The transaction keeps the other leases until it ends. */
+/** The moves whose lease was taken by another node. The leases of the other moves stay locked until the database transaction ends. */
 async function refuseUnleased(
   tx: Tx,
   inputs: readonly MovePaymentInput[],
@@ -61,7 +61,7 @@ async function refuseUnleased(
   );
 }
 
-/** Refusals of signatures whose merchant or network is stopped. The caller has called `shareFreezes`. */
+/** The refusals of moves that accept a signature while the merchant or the network is stopped. The caller has called `shareFreezes`. */
 async function refuseStopped(
   tx: Tx,
   locked: readonly Payment[],

@@ -58,7 +58,7 @@ export function placeOf(log: {
   return { transaction, blockNumber: String(log.blockNumber), blockHash, logIndex: String(log.logIndex) };
 }
 
-/** A deep reorg removed the transaction, and it is not mined again yet. */
+/** The error while a transaction that a deep reorg removed is not mined again. */
 export function notOnChain(): ApiError {
   return new ApiError(
     'invalid_state',

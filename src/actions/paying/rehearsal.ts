@@ -4,11 +4,11 @@ import type { Screening } from '../../screening/screening.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 
 /**
- * The outcomes that payments of a sandbox request in `metadata.sandbox`. A rehearsal only prepares the conditions: the payment then
+ * The outcomes that a payment in a sandbox can request by `metadata.sandbox`. A rehearsal only prepares the conditions: the payment then
  * goes through the same steps as any other.
  */
 export interface Rehearsal {
-  /** Describes the rule that the metadata of a new payment breaks. */
+  /** Describes the rule that the metadata of a new payment breaks. Undefined if it breaks none. */
   problemOf(mode: Mode, metadata: Readonly<Record<string, string>>): string | undefined;
   scriptOf(payment: Payment): Promise<Script>;
   /** The screening list for a refund of the payment, in place of the operator's. Undefined if the payment requests none. */
@@ -19,11 +19,11 @@ export interface Rehearsal {
 export interface Script {
   /** The screening that is used instead of the operator's list. */
   readonly screening?: Screening;
-  /** Only assets with these payment methods are offered. */
+  /** The payment methods whose assets are offered. Undefined for all. */
   readonly methods?: readonly PayMethod[];
-  /** An accepted signature is not sent before this time has passed. */
+  /** The time that must pass before an accepted signature is sent. */
   readonly holdMs?: number;
-  /** Runs after a native action was stored, and before it is answered. */
+  /** Runs after an action in native coin was stored, and before the wallet gets it. */
   readonly onFetched?: () => Promise<unknown>;
   /** Runs before a confirmation is accepted. */
   readonly onConfirm?: () => Promise<unknown>;
@@ -31,7 +31,7 @@ export interface Script {
 
 const NOTHING: Script = {};
 
-/** Used outside a sandbox, where metadata selects no simulated outcome. */
+/** The rehearsal outside a sandbox, where metadata selects no simulated outcome. */
 export const NO_REHEARSAL: Rehearsal = {
   problemOf: () => undefined,
   scriptOf: async () => NOTHING,

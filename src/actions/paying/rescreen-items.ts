@@ -14,8 +14,8 @@ export interface RescreenDeps extends CommandDeps {
 const PAGE = 500;
 
 /**
- * Screens the payers of open payments against a new list. The returned job does so once for each list, page by page, on every node:
- * another node may have accepted a payment by its old list after this node had finished. After a crash the next start repeats it,
+ * Creates the job that screens the payers of open payments against a new list, once for each list, page by page. Every node does this,
+ * because another node may have accepted a payment by its old list after this node had finished. After a crash the next start repeats it,
  * because a new process remembers no list.
  */
 export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
@@ -31,7 +31,7 @@ export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
   };
 }
 
-/** The last key of the page. Undefined after the last page. */
+/** Screens one page of payers. Returns the last key of the page, or undefined after the last page. */
 async function rescreenPage(deps: RescreenDeps, after: ItemKey | ''): Promise<ItemKey | undefined> {
   const payers = await listOpenPayers(deps.db.sql, { after, limit: PAGE });
   const { hits, list } = deps.screening.decide(payers.map(({ account }) => account));
@@ -39,7 +39,7 @@ async function rescreenPage(deps: RescreenDeps, after: ItemKey | ''): Promise<It
   return payers.length < PAGE ? undefined : payers.at(-1)?.key;
 }
 
-/** Only an item that was never sent can be declined. The chain decides about a sent item, and an alert is raised. */
+/** Declines the payment of a listed payer, if its item was never sent. The chain decides about a sent item, and an alert is raised. */
 async function refuse(deps: RescreenDeps, payer: OpenPayer, list: ListIdentity): Promise<void> {
   const { key, paymentId } = payer;
   const isDeclined = await declineItem(deps, { key, actor: 'screening', evidence: { screening: list } });

@@ -20,7 +20,7 @@ export async function screenPaid(
   return { screenedPayer: list };
 }
 
-/** The payer of a payment that can no longer be stopped is on the list. The alert stays until a person clears it. */
+/** Raises the alert about a listed payer whose payment can no longer be stopped. The alert stays until a person clears it. */
 export async function alertOfScreenedPayer(
   deps: AlertDeps,
   { paymentId, list }: { readonly paymentId: string; readonly list: ListIdentity },

@@ -4,11 +4,11 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
 const HOUR_MS = 3_600_000;
-/** Within this time after the end, the payer may get the receipt by the id alone. Later the id may have spread anywhere. */
+/** The hours after the end of a payment in which the payer may get the receipt by the id alone. Later the id may have spread anywhere. */
 export const RECEIPT_BY_ID_HOURS = 24;
 
 export interface ShownById {
-  /** The order. Empty if the id is visible on the chain. */
+  /** The details of the order. Empty if the id is visible on the chain. */
   readonly details: PaymentDetails;
   /** True if the id is visible on the chain, so that it gives no right to see the order. */
   readonly isPublicId: boolean;

@@ -24,14 +24,13 @@ export interface Terms {
   readonly isStopped: boolean;
   /** True if the fee was raised above the price since the payment was created. Nothing is offered or accepted then. */
   readonly isBelowFees: boolean;
-  /** In the unit of the price. */
+  /** The fee, in the unit of the price. */
   readonly pricedFee: bigint;
-  /** The parts of the fee: a decimal percentage, and an amount in the unit of the price. */
+  /** The part of the fee that is a percentage, as a decimal. The fixed part is `pricedFixedFee`, in the unit of the price. */
   readonly percentage: string;
   readonly pricedFixedFee: bigint;
   /**
-   * The merchant's own destination for the asset. Without one it is the intermediate account, which holds the money for the
-   * merchant.
+   * The recipient of the asset: the merchant's own destination, or else the intermediate account, which holds the money for the merchant.
    */
   recipientOf(connected: ConnectedChain, asset: string): string;
 }
@@ -95,7 +94,7 @@ export interface PromiseInput {
   readonly deadlineS: number;
 }
 
-/** Undefined while the network has no Collector. */
+/** The promise of an option with these terms. Undefined while the network has no Collector. */
 export function promiseOf({ payment, terms, connected, payable, ...input }: PromiseInput): Promised | undefined {
   const { chain, feeAccount } = connected;
   const { asset, quote } = payable;
@@ -151,8 +150,8 @@ export async function refuseOutdated(deps: OptionDeps, payment: Payment, option:
 }
 
 /**
- * While the intermediate account is being replaced, some nodes offer the earlier account and others the new one. An option with
- * either is as good on every node that has both keys.
+ * The chain with the intermediate account that the option names. While that account is being replaced, some nodes offer the earlier
+ * account and others the new one. Both are good on every node that has both keys.
  */
 function asOffered(connected: ConnectedChain, recipient: string): ConnectedChain {
   return isIntermediate(connected, recipient) ? { ...connected, intermediateAccount: recipient } : connected;

@@ -7,7 +7,7 @@ interface PaymentActions {
   readonly movePayment: PaymentMover;
 }
 
-/** The two actions that most requests wait for, each in a span. The root of a payment's trace is recorded when it is created. */
+/** The two actions that most requests wait for, each in a span. The root of a payment's trace is recorded when the payment is created. */
 export function tracedPayments(tracing: Tracing | undefined, actions: PaymentActions): PaymentActions {
   if (tracing === undefined) return actions;
   const create = async (order: PaymentOrder) => {

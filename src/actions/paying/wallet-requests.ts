@@ -28,9 +28,9 @@ export function listedActions(item: Item, requests: readonly WalletRpc[]): reado
 }
 
 /**
- * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it themselves. It does
- * not contain a native action, which must be stored here before it is sent. It is never empty, because some clients treat empty
- * data as missing data and fetch nothing.
+ * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it themselves. It does not
+ * contain an action in native coin, which must be stored here before the wallet sends it. It is never empty, because some clients treat
+ * empty data as missing data and fetch nothing.
  */
 export function buildData({ method, network }: Item, [request]: readonly WalletRpc[]): string {
   const content = method === 'native' ? { chain_id: network, isFetched: true } : request;

@@ -1,7 +1,9 @@
 import { type Move, movePayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Writes moves and notes of locked payments with their events. Throws if another transaction has moved one of them. */
+/**
+ * Writes moves and notes of locked payments with their events. Throws if another database transaction has moved one of these payments.
+ */
 export async function writeMoves(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moves.length === 0) return;
   const moved = await movePayments(tx, moves);

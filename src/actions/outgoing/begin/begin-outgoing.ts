@@ -58,7 +58,7 @@ export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
 const LIFE_MS = 3_600_000;
 const BEGUN_AT_ONCE = 8;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** A refused transfer is checked again after this time. Other transfers are not delayed. */
+/** The time after which a refused transfer is checked again. Other transfers are not delayed. */
 const CHECK_AGAIN_MS = 60_000;
 /** The pause before endpoints that could not show a payment are asked again. */
 const ASK_AGAIN_MS = 5_000;
@@ -90,7 +90,7 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
     );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
-  // A transfer that cannot begin delays no other. The error makes the job fail, and all are tried again.
+  // A transfer that cannot begin delays no other transfer. The error makes the job fail, and the next run tries all of them again.
   if (failures.length > 0) throw failures[0];
   return waiting.length === limit;
 }
@@ -109,9 +109,10 @@ async function setAside(deps: OutgoingDeps, { id, purpose, asset, amount, recipi
 }
 
 /**
- * One attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any transaction. The signature is
- * stored as an item, which the relayer sends. After a crash in between, the same terms are signed again and give the same item; so
- * do two nodes at once. Therefore every signature belongs to stored terms, and none is made while an earlier one is still valid.
+ * Makes one attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any database transaction. The
+ * signature is stored with an item, which the relayer sends. After a crash in between, or if two nodes do this at once, the same terms
+ * are signed again and give the same item. So every signature belongs to stored terms, and no other terms are signed while an earlier
+ * signature is still valid.
  */
 async function begin(
   deps: OutgoingDeps,
@@ -147,8 +148,8 @@ async function begin(
 }
 
 /**
- * Undefined if the signer's policy refuses. The transfer keeps its terms and waits: another node may have obtained a signature of
- * them, so no new terms are made before these have expired on the chain.
+ * The signature. Undefined if the policy of the external signer refuses. Then the transfer keeps its terms and waits: another node may
+ * have obtained a signature of these terms, so no new terms are made before these have expired on the chain.
  */
 async function signUnlessRefused(
   deps: OutgoingDeps,
@@ -167,8 +168,8 @@ async function signUnlessRefused(
 }
 
 /**
- * Ends a transfer whose recipient is on the present screening list. Planned terms without an item were never published, so they
- * cannot be carried out. Payouts are not screened: the operator chooses its merchants.
+ * Ends a transfer whose recipient is on the present screening list, and returns true. Planned terms without an item were never published,
+ * so they cannot be carried out. Payouts are not screened: the operator chooses its merchants.
  */
 async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient }: Outgoing): Promise<boolean> {
   const list = purpose === 'payout' ? undefined : listNaming(deps.screening, { network, recipient });
@@ -184,7 +185,9 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
   return true;
 }
 
-/** Checks a transfer against its order, its reason, the books and the chain. A transfer that fails is not signed. */
+/**
+ * True if a transfer agrees with its order, its reason, the books and the chain. Any other transfer is not signed, and raises an alert.
+ */
 async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<boolean> {
   const { id, asset, amount, recipient } = outgoing;
   const check = await checkOutgoing(deps, connected, outgoing);
@@ -207,7 +210,8 @@ async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing
 }
 
 /**
- * The configured keys by address. Usually the intermediate account pays; unexpected money is returned from the account it came to.
+ * The signers with a configured key, by address. Usually the intermediate account pays; unexpected money is returned from the account it
+ * came to.
  */
 function signersOf({
   intermediateSigner,
@@ -267,8 +271,9 @@ function isPaidByMerchant(deps: OutgoingDeps, { id, purpose }: Outgoing): Promis
 }
 
 /**
- * The chain shows that this transfer was sent by an item that is not stored here: the database was restored from an older backup.
- * The transfer is not sent again. It is concluded as paid if the event is final and has the same terms.
+ * Handles a transfer that, as the chain shows, was sent by an item that is not stored here: the database was restored from an older
+ * backup. The transfer is not sent again. If the event is final and has the same terms, the transfer is concluded as paid; other terms
+ * raise an alert.
  */
 async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEvent): Promise<void> {
   if (!event.isFinal) return;

@@ -9,7 +9,7 @@ import { type CommandDeps, command } from '../../command.ts';
 export interface LimitDeps extends CommandDeps {
   /** The alert for transfers of an asset that wait because too much of it has left within an hour. */
   readonly limited: Alarms;
-  /** The whole tokens of one asset that may leave the accounts of a network within an hour. Undefined means no limit. */
+  /** The most whole tokens of one asset that may leave the accounts of a network within an hour. Undefined means no limit. */
   hourlyLimit(network: string): bigint | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function waitForLimit(deps: LimitDeps, { id, network, asset, amount
   await deps.limited.set(asset, message);
 }
 
-/** Clears the alert when no transfer of the asset waits any more. */
+/** Clears the alert of an asset when none of its transfers waits for the limit any more. */
 export async function clearLimit(deps: LimitDeps, { network, asset }: Outgoing): Promise<void> {
   if (deps.hourlyLimit(network) === undefined || (await hasLimited(deps.db.sql, asset))) return;
   await deps.limited.set(asset, undefined);

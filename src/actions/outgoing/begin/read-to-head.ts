@@ -7,11 +7,12 @@ import { askHeights } from '../../evidence.ts';
 const MAX_BEHIND = 16;
 
 /**
- * True if the chain was read nearly to its head. Nothing is signed before that, because the chain may show a first transfer that a
- * restored database has forgotten (`findForgotten`).
+ * True if the watcher has read the chain nearly to its final head. Before that nothing is signed: an unread block may show that a
+ * transfer, which a restored database has forgotten, was already sent (`findForgotten`).
  */
 export async function isReadToHead({ db }: Pick<CommandDeps, 'db'>, { chain }: ConnectedChain): Promise<boolean> {
-  // Several endpoints are asked: a single one could claim a shorter chain, hide the first transfer, and so cause a second one.
+  // Several endpoints are asked, because a single one could claim a shorter chain and hide a sent transfer, which would then be sent
+  // twice.
   const [heights, cursors] = await Promise.all([askHeights(chain.reader), findCursors(db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;

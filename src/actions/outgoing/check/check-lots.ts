@@ -22,12 +22,15 @@ interface Spending {
   readonly units: bigint;
 }
 
-/** A bound far above the usual: a payment has one payout for each lot that came after an earlier payout. */
+/**
+ * The bound of payouts that are read for one payment. Far above the usual number: one payout for each lot that came after an earlier
+ * payout.
+ */
 const MAX_PAYOUTS = 1_000;
 
 /**
- * The lots that an order names must make up its amount, and must be on the chain. All spends of each lot count, including those of
- * earlier orders, so that no lot is spent twice.
+ * Checks that the lots which an order names make up its amount, and that the chain shows their money. All spends of each lot count,
+ * including those of earlier orders, so that no lot is spent twice.
  */
 export async function checkLots(
   deps: CheckDeps,
@@ -91,7 +94,7 @@ interface ItemLot {
   readonly spent: bigint;
 }
 
-/** The payment of the item on the chain must have credited the account with at least the units that are spent. */
+/** Checks that the chain shows the item's payment, and that the payment credited the account with at least the units that are spent. */
 async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot, outgoing, spent }: ItemLot) {
   const event = await findPaidEvent(deps.db.sql, lot);
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
@@ -105,7 +108,7 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
   return checkReceipt(deps, chain, { event, outgoing, isMatch });
 }
 
-/** Enough endpoints must show the event in the receipt of its transaction. */
+/** Checks that enough endpoints show the event in the receipt of its transaction. */
 export async function checkReceipt(
   deps: RegistryDeps,
   chain: ConnectedChain['chain'],
@@ -127,7 +130,7 @@ interface Sweeps extends Pick<Outgoing, 'network' | 'asset' | 'amount' | 'payer'
   readonly isNet: boolean;
 }
 
-/** Sweeps of the deposit address must have brought at least these units. */
+/** Checks that sweeps of the deposit address have brought at least these units. */
 export async function checkSweeps(
   deps: Pick<CheckDeps, 'db' | 'registry'>,
   chain: ConnectedChain['chain'],
@@ -147,7 +150,7 @@ export async function checkSweeps(
   });
   const isEnough =
     finding.is === 'agreed' || (finding.is === 'alone' && isSmall(deps, chain.network, { asset, amount }));
-  // The money may still be at the address, and is swept soon.
+  // If too few units are swept, the rest may still be at the deposit address, and is swept soon.
   if (!isEnough || BigInt(finding.value) < units) return UNCLEAR;
   return GOOD;
 }

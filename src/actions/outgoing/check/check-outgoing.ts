@@ -23,15 +23,15 @@ import { isMixedCoin } from '../return/unexpected-entries.ts';
 import { type Check, refused } from './check.ts';
 import { checkLots, checkReceipt, checkSweeps } from './check-lots.ts';
 
-/** The Collector's report that an item was carried out. */
+/** The event by which the Collector reports that an item was carried out. */
 type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 
 type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & RowKeyDeps & SubjectKeyDeps;
 
 /**
- * Checks a transfer before it is signed. Write access to the database must not suffice to spend money: the order carries a MAC, its
- * reason has the same terms, the books have set the amount aside and not paid it yet, and the chain shows the payment that brought
- * the money.
+ * Checks a transfer before it is signed. Write access to the database must not suffice to spend money. So the order must have a valid
+ * MAC. Its reason (lots, a refund or a return) must have the same terms. The books must have set the amount aside and not paid it yet.
+ * The chain must show the payment that brought the money.
  */
 export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
   if (!isOrdered(deps, outgoing)) return refused('its row was not written by this gateway, or was changed');
@@ -49,7 +49,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   const refunds = await findRefundsOf(deps.db.sql, [paymentId]);
   const refund = refunds.find(({ id }) => id === outgoing.id);
   if (!isRefund(refund, outgoing)) return refused('it differs from the refund that was requested');
-  // Only a request can name a recipient other than the payer, and then the row of the refund carries a MAC.
+  // A recipient other than the payer must have been named in the request for the refund. The refund's MAC proves that.
   const isRedirected = refund !== undefined && isOwnRefund(deps, refund);
   const sent = refunds.filter(({ state }) => state === 'sending' || state === 'refunded');
   const total = sent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
@@ -64,7 +64,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   );
 }
 
-/** The books must show the amount as outgoing: neither arrived nor given up. */
+/** True if the books show the amount as outgoing: neither arrived nor given up. */
 async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Outgoing): Promise<boolean> {
   const lines = (await positionsOf(db.sql, [id])).get(id) ?? [];
   const ways: readonly string[] = [ACCOUNTS.outgoing, ACCOUNTS.relayerOutgoing(payer)];
@@ -105,7 +105,7 @@ async function checkPayment(
   const deposit = await findDeposit(sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
     const { commitment, item: terms } = deposit;
-    // The fee may be left at the address.
+    // The sweep may have left its fee at the deposit address, so only the net amount must be swept.
     const amount = BigInt(outgoing.amount);
     const units = amount - mostFeesOf(terms, amount);
     return checkSweeps(deps, chain, { ...outgoing, network: terms.network, commitment, units, isNet: false });

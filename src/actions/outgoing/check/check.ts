@@ -1,4 +1,4 @@
-/** The result of a check: `unclear` while too few endpoints answer. */
+/** The result of a check. `unclear` means that the chain does not show enough yet, for example because too few endpoints answer. */
 export type Check = { readonly is: 'good' } | { readonly is: 'unclear' } | Refused;
 
 interface Refused {

@@ -11,10 +11,12 @@ import { isOwnDestination } from '../../parties/destination-rows.ts';
 import { isOwnKey } from '../../parties/key-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
-/** Relayers retry a refusing signer at least once a minute, so an older alert is over. */
+/**
+ * An alert about a refusing signer is over if it was not raised again for this long. Relayers retry such a signer at least once a minute.
+ */
 const SIGNER_QUIET_MS = 3 * 60_000;
 
-/** Clears the alerts about rows that are repaired, deleted or done. */
+/** Clears alerts about refused rows, when the row is repaired, deleted or done. */
 export async function recheckRefusals(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   for (const { name, subject, lastSeen } of await listAlerts(deps.db.sql)) {
     const unseenMs = deps.world.clock.nowMs() - lastSeen.getTime();
@@ -39,7 +41,7 @@ async function isOver(
   if (name === 'money_uncomputed') return !(await hasOutdatedPosition(deps.db.sql, subject));
   if (name === 'signer_refused' && parseChainId(subject).ok) return unseenMs > SIGNER_QUIET_MS;
   if (name !== 'outgoing_refused' && name !== 'signer_refused') return false;
-  // A transfer that passes its check begins, and that clears the alert.
+  // An open transfer keeps its alert: when it passes its check, it begins, and `beginOutgoing` clears the alert.
   const outgoing = await findOutgoing(deps.db.sql, subject);
   if (outgoing !== undefined) return outgoing.state !== 'sending' || outgoing.isDue;
   return !subject.startsWith('pout_') || !(await isPayoutNotHeld(deps.db.sql, payoutKeyOf(subject)));

@@ -39,17 +39,17 @@ import { aboutUnexpected, isMixedCoin, unexpectedReceivedEntries } from '../retu
 import { isElsewhere } from './take-from-floats.ts';
 
 export interface AddFloatInput {
-  /** A merchant's id, or the operator. */
+  /** The owner of the float: a merchant's id, or the operator. */
   readonly owner: string;
-  /** CAIP-19. */
+  /** The CAIP-19 id of the asset. */
   readonly asset: string;
   readonly transactionHash: string;
   readonly actor: string;
 }
 
 /**
- * Credits a float with the transfers of a transaction to the intermediate account, or of tokens to an earlier one, as the chain shows
- * them. Repeated calls credit each transfer once: it has one row among the unexpected money, and is claimed there.
+ * Credits a float with the transfers that one transaction on chain made to the intermediate account, or, for tokens, to an earlier one.
+ * Repeated calls credit each transfer once, because the transfer has one row in the table of unexpected money, which is claimed.
  */
 export async function addFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
@@ -86,8 +86,8 @@ export async function addFloat(
 }
 
 /**
- * The surplus of the account over the books, if the transfer may be part of an opening balance, and so may have no row. Undefined if
- * that is impossible: the watcher has not read the block, or the token arrived after the books began.
+ * The units that the account holds beyond the books. They are needed if the transfer may be part of an opening balance, which has no row
+ * for it. Undefined if that is impossible: the watcher has not read the block, or the token arrived after the books began.
  */
 async function surplusWith(
   deps: CommandDeps & RowKeyDeps,
@@ -112,7 +112,7 @@ async function surplusWith(
   return tokenSurplus(db.sql, connected, { place, asset, block });
 }
 
-/** True if the books count these units as the account's own coin. Throws if the units are no longer on the account. */
+/** True if the books already count these units as the account's own coin. Throws for a token whose units are no longer on the account. */
 function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bigint): boolean {
   if (surplus >= units) return false;
   const [network = ''] = asset.split('/');
@@ -123,7 +123,10 @@ function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bi
   );
 }
 
-/** Moves a transfer in the books from its present account to a float. False if it is a float already, or was returned. */
+/**
+ * Moves a transfer's amount in the books from its present account of the books to a float. Returns false if the transfer was credited to
+ * a float before, or was returned.
+ */
 async function claim(
   tx: Tx,
   unexpected: NewUnexpectedMoney,
@@ -138,7 +141,7 @@ async function claim(
   const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   const moved = place === 'nowhere' ? [] : unexpectedReceivedEntries(unexpected, -units, proof);
   const { account } = unexpected;
-  // Money that departures took from merchants is replaced first.
+  // A credit by the operator first replaces the money that departures took from merchants.
   const filled = owner === OPERATOR_FLOAT ? await fillDepartures(tx, { network, asset, account, units }) : [];
   const added = filled.reduce((left, part) => left - part.units, units);
   if (added > 0n) await refuseElsewhere(tx, { owner, asset, account });
@@ -152,7 +155,7 @@ async function claim(
   return true;
 }
 
-/** The whole float of an owner is on one account. */
+/** Throws if the owner's float is on another account, because the whole float of an owner must be on one account. */
 async function refuseElsewhere(
   tx: Tx,
   { owner, asset, account }: { readonly owner: string; readonly asset: string; readonly account: string },
@@ -203,7 +206,7 @@ async function transfersOf(
   return found;
 }
 
-/** A single endpoint is trusted only up to an amount, because it could have invented the transfer. */
+/** Throws if one of these amounts is too large to trust a single endpoint, which could have invented the transfer. */
 export function refuseLarge(
   deps: RegistryDeps,
   network: Network,

@@ -27,9 +27,9 @@ export async function movedByHand(
 type Moved = Pick<Incoming, 'asset' | 'from' | 'to' | 'amount' | 'transactionHash'>;
 
 /**
- * Moves floats to the account that their money was transferred to: each float as a whole, as far as the transfers suffice. A float
- * whose money was not transferred stays on its account, and cannot pay from the present one, because the money there belongs to
- * others.
+ * Moves floats to the account that their money was transferred to: each float as a whole, as far as the transfers suffice. A float whose
+ * money was not transferred stays on its account. It cannot pay from the present account, because the money there belongs to other
+ * owners.
  */
 export async function followFloats(tx: Tx, transfers: readonly Moved[], at: Date): Promise<void> {
   for (const { asset, from, to, amount, transactionHash } of transfers) {

@@ -14,7 +14,7 @@ import { connectedOf } from './add-float.ts';
 import { accountOfFloats, takeFromFloats } from './take-from-floats.ts';
 
 export interface ReturnFloatInput {
-  /** A merchant's id, or the operator. */
+  /** The owner of the float: a merchant's id, or the operator. */
   readonly owner: string;
   readonly asset: string;
   readonly units: bigint;

@@ -12,7 +12,8 @@ export function aboutOutgoing({
 }
 
 /**
- * The payment of a payout or refund. Only older versions derived the id of a payout from its payment; now it is derived from a lot.
+ * The id of the payment that a payout or refund belongs to. A refund, and a payout of an older version, contain it in their own id. The
+ * id of a newer payout is derived from a lot, so its row stores the payment's id.
  */
 export function paymentOfOutgoing({ id, paymentId }: Pick<Outgoing, 'id' | 'paymentId'>): string {
   return paymentId ?? paymentIdOf(id);

@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 
 const TABLE = 'outgoing';
 
-/** Orders transfers, each row with its MAC. Returns the ids of the new ones; the others are under way or done. */
+/** Stores orders of transfers, each with its MAC. Returns the ids of the new transfers; all others were ordered before. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
   return insertOutgoing(
     tx,
@@ -59,7 +59,7 @@ function fieldsOf(order: Order): MacFields {
     amount: amount.toString(),
     merchantId,
     floatOwner,
-    // Only payouts have a payment id, and those of older versions have none.
+    // Only payouts store the id of their payment, and payouts of older versions do not.
     ...(paymentId != null && { paymentId }),
   };
 }

@@ -5,7 +5,10 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { paymentOfOutgoing } from '../order/about-outgoing.ts';
 
-/** Releases the lots of a payout that did not arrive, so that they are held again. Another destination is tried at once. */
+/**
+ * Releases the lots of a payout that did not arrive, so that they are held again. They are paid out to another destination at once, to
+ * the same destination only after `retryAt`.
+ */
 export async function holdAgain(
   tx: Tx,
   payout: Outgoing,

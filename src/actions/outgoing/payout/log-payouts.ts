@@ -17,7 +17,7 @@ export interface PayoutEvent {
   readonly evidence: Readonly<Record<string, unknown>>;
 }
 
-/** Appends one event to each of these payouts, which this transaction has locked or inserted. */
+/** Appends one event to each of these payouts, which this database transaction has locked or inserted. */
 export function logPayouts(tx: Tx, payouts: readonly LoggedPayout[], event: PayoutEvent, at: Date): Promise<void> {
   const events = payouts.map(({ id, merchantId, network, asset, amount, recipient }) => {
     if (merchantId === null) throw new Error('A payout has no merchant.');

@@ -61,7 +61,10 @@ export async function payOutHeld(deps: PayOutDeps): Promise<boolean> {
   });
 }
 
-/** An ending for `choosePayouts`. Only lots of ended payments are read here, and payouts do not depend on how a payment ended. */
+/**
+ * The ending that is passed to `choosePayouts`. Any ending would do: only lots of ended payments are read here, and payouts do not depend
+ * on how a payment ended.
+ */
 const ENDED: Ending = { is: 'unpaid', untilS: 0 };
 
 async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], now: Date): Promise<void> {
@@ -97,8 +100,8 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
 }
 
 /**
- * Stops lots that are not payable. Also stops the money that paid while a part of it is still at its deposit address, because one
- * payout settles the whole payment.
+ * The rules for `choosePayouts`. They stop lots that are not payable, and lots of listed senders. They also stop the lots that paid a
+ * payment while a part of them is still at its deposit address, because one payout settles the whole payment.
  */
 function rulesFor(
   deps: PayOutDeps,
@@ -116,8 +119,8 @@ function minimumOf({ sweepFrom, registry }: PayOutDeps, asset: string): bigint {
 }
 
 /**
- * The held money of listed senders that waits for a decision of a person. A stranger can sweep it to our account, where our own sweep
- * was stopped. As for sweeps, less than the minimum stops nothing.
+ * The ids of held lots from senders on the screening list, which wait for a decision of an operator. Our sweep of such money is stopped,
+ * but a stranger can sweep it to our account. As for sweeps, an amount below the minimum is not stopped.
  */
 function worthStopping(deps: PayOutDeps, { held }: Holdings, stopped: ReadonlySet<string>): readonly string[] {
   const groups = Map.groupBy(
@@ -140,7 +143,7 @@ interface Begun {
   readonly lots: readonly StoredLot[];
 }
 
-/** False if the books refuse the payouts. Then no row is written. */
+/** Begins payouts. Returns false if the books refuse one of them; then no row is written. */
 async function isBegun(tx: Tx, deps: PayOutDeps, payouts: Begun, now: Date): Promise<boolean> {
   try {
     await savepoint(tx, (inner) => begin(inner, deps, payouts, now));
@@ -151,7 +154,10 @@ async function isBegun(tx: Tx, deps: PayOutDeps, payouts: Begun, now: Date): Pro
   }
 }
 
-/** The books refuse at least one of the payouts. The others begin: a lot whose money never came must not stop them. */
+/**
+ * Begins payouts one by one, after the books have refused at least one of them. A lot whose money never came must not stop the other
+ * payouts.
+ */
 async function beginEach(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, now: Date): Promise<void> {
   for (const payout of chosen) {
     if (await isBegun(tx, deps, { chosen: [payout], byId, lots }, now)) continue;
@@ -205,11 +211,11 @@ const RETRY_MS = {
   destination_refused: 5 * 60_000,
   /** The books hold less than the lot. An alert is raised. */
   [NOT_HELD]: 5 * 60_000,
-  /** A part of the money that paid is still at its deposit address. */
+  /** A part of the money that paid the payment is still at its deposit address. */
   sweep: 60_000,
   /** A reorg removed money that was already spent, and this lot makes up for it. */
   debt: 10 * 60_000,
-  /** Accounts on the screening list have sent it. An operator decides. */
+  /** Accounts on the screening list have sent the lot. An operator decides. */
   listed: 5 * 60_000,
   /** Unexpected money below the minimum. More of it may come. */
   below_minimum: 6 * 3_600_000,

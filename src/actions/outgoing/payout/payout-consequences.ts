@@ -13,7 +13,7 @@ import type { Consequences } from '../settle/consequences.ts';
 import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 
-/** The same destination is retried after this time, another one at once. */
+/** The time after which a failed payout is tried again to the same destination. Another destination is tried at once. */
 const RETRY_MS = 6 * 3_600_000;
 
 export const PAYOUT: Consequences = {
@@ -51,9 +51,11 @@ export const PAYOUT: Consequences = {
   },
 };
 
-/** The part of a payout that settles its payment: the money that paid it. Unexpected money in the same payout settles nothing. */
+/**
+ * The part of a payout that settles its payment: the money that paid the payment. Unexpected money in the same payout settles nothing.
+ */
 async function settledBy(tx: Tx, { id, amount, paymentId }: Outgoing): Promise<bigint> {
-  // Payouts of older versions consisted only of money that paid.
+  // Payouts of older versions consisted only of money that paid their payment.
   if (paymentId === null) return BigInt(amount);
   const spends = await findSpendsBy(tx, id);
   return spends.filter(({ isPaying }) => isPaying === true).reduce((sum, each) => sum + each.amount, 0n);

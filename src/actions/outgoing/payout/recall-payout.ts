@@ -11,8 +11,8 @@ import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 
 /**
- * Ends a payout whose recipient is no longer the destination in force, and holds its lots again. Returns true if it did. This
- * happens while a freeze or a missing key keeps the payout from being signed.
+ * Ends an unsigned payout whose recipient is no longer the destination in force, and holds its lots again. The destination can change
+ * while a freeze or a missing key delays the signature. Returns true if the payout needs no signature any more.
  */
 export async function recallMisdirected(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
   const { network, asset, recipient, merchantId } = payout;
@@ -23,16 +23,16 @@ export async function recallMisdirected(deps: CommandDeps, payout: Outgoing): Pr
 }
 
 /**
- * Ends a payout that was not signed before a reorganisation removed its money. Returns true if the payout was ended. Otherwise
- * the payout would wait forever, together with other money of the payment. If the money arrives again, it gets a new payout.
+ * Ends an unsigned payout whose money was removed by a reorganisation. Without this the payout would wait forever, together with other
+ * money of the payment. If the money arrives again, it gets a new payout. Returns true if the payout needs no signature any more.
  */
 export async function recallUnheld(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
   return recallIf(deps, payout, NOT_HELD, (db) => isBeyondLots(db, payout.id));
 }
 
 /**
- * The condition is checked without a lock first, because it is rarely true, and again under the lock of the payout. Planned terms
- * without an item were never published, so they cannot be carried out.
+ * Ends an unsigned payout if `isOver` is true. The condition is checked without a lock first, because it is rarely true, and again under
+ * the lock of the payout. Planned terms without an item were never published, so they cannot be carried out.
  */
 async function recallIf(
   deps: CommandDeps,
@@ -50,7 +50,7 @@ async function recallIf(
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'payer-out', evidence: { problem } }, at);
     await endFailed(tx, { id, problem, at });
     await deleteAlert(tx, { name: 'outgoing_refused', subject: id });
-    // The spends of the payout are removed, so they cause no debt.
+    // The position must be computed again, because the deleted spends of the payout no longer cause a debt.
     await markPositionsOutdated(tx, [paymentOfOutgoing(outgoing)], at);
     return true;
   });

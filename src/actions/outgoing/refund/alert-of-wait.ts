@@ -4,7 +4,7 @@ import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
-/** Raises an alert: the money of the refunded payment exists, but cannot be taken yet. Adding to a float would not help. */
+/** Alerts the operator of a refund whose money exists, but cannot be taken yet. Adding to a float would not help. */
 export async function alertOfHold(
   tx: Tx,
   registry: Registry,

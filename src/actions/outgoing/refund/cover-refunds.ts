@@ -63,11 +63,11 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   return ids.length === MAX_COVERED;
 }
 
-/** A refund is covered completely or not at all: a float that covers only a part is left for refunds that it covers completely. */
+/** Covers a refund completely or not at all: a float that covers only a part is left for refunds that it covers completely. */
 async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
   await shareFreezes(tx, deps);
   const found = await findRefund(tx, id);
-  // The payment is locked first, in the order of all locks.
+  // The payment is locked before the refund, as in every database transaction that locks both.
   const [payment] = await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (payment === undefined || (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds')) return;
@@ -105,15 +105,15 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
 async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCover> {
   const { id, amount, fee } = refund;
   const item = await findPayingItem(tx, payment.id);
-  // A deep reorg removed the paying item. It is sent again.
+  // A deep reorg removed the paying item. The relayer sends the item again.
   if (item === undefined) return { is: 'waiting', for: 'arrival' };
   const paid = shareOfPayment(payment, item).amount;
   return takeHeld(tx, { id, payment, item, paid, share: { amount: BigInt(amount), fee: BigInt(fee) } });
 }
 
 /**
- * The refund with the part that lots pay now, and the account that pays: the account of the lots, or else of the floats, or else the
- * present intermediate account. The operator's float keeps the part that an operator assigned to it, as far as needed.
+ * Plans the refund again: the part that lots pay now, and the account that pays. That is the account of the lots, or else of the floats,
+ * or else the present intermediate account. The operator's float keeps the part that an operator assigned to it, as far as needed.
  */
 async function replan(
   tx: Tx,
@@ -149,7 +149,7 @@ async function replan(
   return planned;
 }
 
-/** The held part cannot be taken yet. No money is missing: the refund waits, and its alert names the cause. */
+/** Postpones a refund whose held part cannot be taken yet. No money is missing, so its alert names the cause of the wait. */
 async function hold(tx: Tx, registry: Registry, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
   const { id } = refund;
   await postponeRefund(tx, { id, waitsFor, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS[waitsFor]) });
@@ -163,7 +163,7 @@ async function hold(tx: Tx, registry: Registry, refund: Refund, waitsFor: Refund
 
 const UNHELD = 'the books hold less of its money than its records say';
 
-/** The lots or floats of the refund contain money that never came. The refund waits for a person. */
+/** Postpones a refund whose lots or floats contain money that never came. It waits for a person. */
 async function holdUnheld(tx: Tx, registry: Registry, id: string, at: Date): Promise<void> {
   const found = await findRefund(tx, id);
   await lockPayments(tx, found === undefined ? [] : [found.paymentId]);

@@ -58,7 +58,7 @@ async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): 
   return { is: 'covered', spends: cover.spends, units: cover.spends.reduce((sum, { amount }) => sum + amount, 0n) };
 }
 
-/** The reason of the wait, as a sentence without its full stop. */
+/** The reasons why a refund waits, each as a sentence without its full stop. */
 export const HOLD_TEXTS: Readonly<Record<RefundHold, string>> = {
   sweep: 'the money is still at its deposit address, and is swept first',
   debt: 'a reorganisation of the chain took money of the payment that was spent, and it has not come again',

@@ -14,9 +14,9 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface RefundChange {
   readonly event: RefundEvent;
-  /** A worker's name, or the operator. */
+  /** The actor of the event: a worker's name, or the operator. */
   readonly actor: string;
-  /** Stored with the move as its proof. */
+  /** The proof of the event, stored in the event log. */
   readonly evidence: Readonly<Record<string, unknown>>;
   readonly transactionHash?: string;
   readonly problem?: string;
@@ -55,7 +55,7 @@ export async function openRefund(
   return opened;
 }
 
-/** Moves a refund that this transaction has locked, and returns it. No other function changes the state of refunds. */
+/** Moves a refund that this database transaction has locked, and returns it. No other function changes the state of refunds. */
 export async function moveRefund(tx: Tx, refund: Refund, change: RefundChange, at: Date): Promise<Refund> {
   const { event, actor, evidence, transactionHash = null, problem = null } = change;
   const to = decideRefund(refund.state, event);

@@ -10,7 +10,10 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { takeHeld } from './held-cover.ts';
 import { refundMac } from './refund-rows.ts';
 
-/** The price, amount and fee of the whole payment. A deposit address may be paid with a little less than requested. */
+/**
+ * The price, amount and fee of the whole payment. The amount at a deposit address is the paid one, which may be a little less than
+ * requested.
+ */
 export function shareOfPayment(
   { amountValue, tokenValue }: Pick<Payment, 'amountValue' | 'tokenValue'>,
   item: StoredItem,
@@ -39,13 +42,13 @@ export interface RefundPlanInput {
   readonly reason: string | null;
   readonly isOperators: boolean;
   readonly sendAfter: Date | null;
-  /** The account that holds the floats. */
+  /** The account of a network that holds the floats. */
   floatAccount(network: string): string;
 }
 
 /**
- * The terms of a refund. Its held part is taken in the same transaction, so that it cannot be paid out. If the part cannot be taken
- * yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
+ * The terms of a refund. Its held part is taken in the same database transaction, so that it cannot be paid out. If that part cannot be
+ * taken yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
  */
 export async function planRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, input: RefundPlanInput): Promise<NewRefund> {
   const { payment, item, number, share, recipient, reason, isOperators, sendAfter } = input;

@@ -21,7 +21,7 @@ export const REFUND: Consequences = {
   },
   async failed(tx, deps, outgoing, { problem, evidence }, at) {
     const refund = await refundOf(tx, outgoing);
-    // The cover stays reserved for this refund until it is retried.
+    // The money that covers the refund stays reserved until the refund is retried.
     await moveRefund(
       tx,
       refund,

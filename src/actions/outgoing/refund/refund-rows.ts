@@ -3,7 +3,7 @@ import { lockOpenRefunds, type Refund, setRefundMacs } from '../../../store/mone
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 
-/** A refund may name a recipient other than the payer, so each row carries a MAC under a key outside the database. */
+/** Each row of a refund carries a MAC under a key outside the database, because a refund may name a recipient other than the payer. */
 
 type RefundTerms = Pick<
   Refund,

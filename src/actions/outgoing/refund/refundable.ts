@@ -12,12 +12,12 @@ export interface Refundable {
   readonly amount: bigint;
 }
 
-/** Null if the payment has not succeeded. */
+/** The refundable part of a payment. Null if the payment has not succeeded. */
 export async function findRefundable(db: Reader, payment: Payment): Promise<Refundable | null> {
   return (await findRefundables(db, [payment])).get(payment.id) ?? null;
 }
 
-/** The refundable parts by payment id, only of payments that have succeeded. */
+/** The refundable parts by payment id. Payments that have not succeeded are left out. */
 export async function findRefundables(db: Reader, payments: readonly Payment[]): Promise<Map<string, Refundable>> {
   const refunds = await findRefundsOf(
     db,
@@ -49,9 +49,9 @@ export interface FreeNumber {
 }
 
 /**
- * The number of the payment's next refund: the first unused one, or else the number of a vetoed refund. The id is derived from the
- * number, so a number that was ever signed is not used again. A rebuild may leave a gap, because a refund that was lost before it
- * was signed is not on the chain.
+ * The number of the payment's next refund: the first unused one, or else the number of a vetoed refund that was never signed. The id of a
+ * refund is derived from its number, so a signed number must not be used again. After a rebuild a number may be unused again: the chain
+ * does not show a refund that was lost before it was signed.
  */
 export async function findFreeNumber(db: Reader, refunds: readonly Refund[]): Promise<FreeNumber | undefined> {
   const taken = new Set(refunds.map(({ number }) => number));

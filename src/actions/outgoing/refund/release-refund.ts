@@ -8,7 +8,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { aboutRefund } from './move-refund.ts';
 
-/** Releases everything set aside for a locked refund without a signature. The caller has locked the payment, too. */
+/** Releases all money that is set aside for a locked refund, which nobody has signed. The caller has locked the payment, too. */
 export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at: Date }): Promise<void> {
   if ((await lockOutgoing(tx, refund.id)) !== undefined) {
     await uncover(tx, refund, at);
@@ -20,7 +20,7 @@ export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at
   }
 }
 
-/** Gives the cover of a refund back to the floats and to the held amount. */
+/** Gives the money that covered a refund back to the floats and to the held amount. */
 async function uncover(tx: Tx, refund: Refund, at: Date): Promise<void> {
   const { id: subject, network, asset, merchantId } = refund;
   const about = aboutRefund(refund);

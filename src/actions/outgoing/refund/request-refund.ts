@@ -26,12 +26,12 @@ export interface RequestRefundInput {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly actor: string;
-  /** Undefined for all that is left. The unit is in canonical spelling, the value in minor units. */
+  /** The amount to refund; undefined for all that is left. The unit is in canonical spelling, the value in minor units. */
   readonly amount?: { readonly unit: string; readonly value: bigint } | undefined;
-  /** Undefined for the account that paid. */
+  /** The account that gets the refund; undefined for the account that paid. */
   readonly destination?: Account | undefined;
   readonly reason?: string | undefined;
-  /** The wait of a refund to an account other than the payer's. */
+  /** The cooling-off period of a refund to an account other than the payer's. */
   readonly coolingOffMs?: number;
   /** True if an operator requests the refund. Only operators may refund payments of a suspended or frozen merchant. */
   readonly isOperators: boolean;
@@ -54,8 +54,8 @@ export interface Requested {
 type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains };
 
 /**
- * Accepts a refund of a payment, or of a part of it. The payment's row is locked, so concurrent requests cannot take more than is
- * left. The held part is taken in the same transaction: from then on it cannot be paid out. Workers do the rest.
+ * Accepts a refund of a payment, or of a part of it. The payment's row is locked, so concurrent requests cannot take more than is left.
+ * The held part is taken in the same database transaction: from then on it cannot be paid out. Workers cover and send the refund.
  */
 export function requestRefund(
   deps: RequestDeps & { readonly screening: Screening },
@@ -91,7 +91,7 @@ export function requestRefund(
     const plan = { payment, item, number: free.number, share, recipient, reason, isOperators, sendAfter, floatAccount };
     const planned = await planRefund(tx, deps, plan);
     const opened = await openRefund(tx, planned, { vetoed: free.vetoed, actor, at: now });
-    // A node of the previous version inserts refunds without checking numbers.
+    // A node of the previous version inserts refunds without checking numbers, so the number may be taken.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
     const { id, paymentId, asset, amount, state } = opened;
     const detail = { before: null, after: { paymentId, asset, amount, recipient, state, ...(reason && { reason }) } };
@@ -107,8 +107,8 @@ export function requestRefund(
 }
 
 /**
- * Requests a refund of all that is left for an operator, also while the merchant is suspended or frozen. Workers screen the
- * recipient before they send the refund.
+ * Requests a refund of the rest of a payment in the name of an operator, also while the merchant is suspended or frozen. Workers screen
+ * the recipient before they send the refund.
  */
 export async function requestAsOperator(
   deps: RequestDeps,
@@ -131,7 +131,7 @@ interface Divided {
   readonly left: Share;
 }
 
-/** The requested part of the payment. Throws a refusal that names the rest. */
+/** The requested part of the payment. Throws if more is requested than is left, and names the amount that is left. */
 function shareFor(
   registry: Registry,
   { payment, item, whole, left }: Divided,
@@ -177,7 +177,7 @@ function recipientOf(deps: RequestDeps, { network, asset, payer, method }: Store
   return destination.address;
 }
 
-/** The configured intermediate account holds the floats. */
+/** The account that holds the floats: the configured intermediate account. */
 function floatAccountOf(chains: Chains, network: string): string {
   const connected = chains.find(network);
   if (connected === undefined) {

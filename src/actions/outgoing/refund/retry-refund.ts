@@ -11,7 +11,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { orderOutgoing } from '../order/order-outgoing.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 
-/** Retries a failed refund with the cover that was kept for it. A refund that failed before it was covered begins again. */
+/** Retries a failed refund with the money that stayed reserved for it. A refund that failed before money was reserved begins again. */
 export function retryRefund(
   deps: CommandDeps & RowKeyDeps,
   { id, actor }: { id: string; actor: string },

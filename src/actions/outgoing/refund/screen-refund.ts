@@ -9,7 +9,7 @@ import { moveRefund } from './move-refund.ts';
 
 export const SCREENED = 'recipient_screened';
 
-/** The list that names the account; undefined if none does. */
+/** The screening list that names the recipient. Undefined if none does. */
 export function listNaming(
   screening: Screening,
   { network, recipient }: { readonly network: string; readonly recipient: string },
@@ -18,7 +18,7 @@ export function listNaming(
   return hits.length > 0 && list !== null ? list : undefined;
 }
 
-/** Prevents a merchant from signing for a recipient on the present screening list. */
+/** Throws if the recipient is on the present screening list, so that no merchant signs a refund to it. */
 export function refuseListed(
   screening: Screening,
   refund: { readonly network: string; readonly recipient: string },

@@ -20,7 +20,7 @@ export async function vetoRefund(
   const found = await findRefund(deps.db.sql, id);
   if (found === undefined) throw refundNotFound(id);
   return command(deps, async (tx, at) => {
-    // The payment is locked first, in the order of all locks.
+    // The payment is locked before the refund, as in every database transaction that locks both.
     const [payment] = await lockPayments(tx, [found.paymentId]);
     const refund = await lockRefund(tx, id);
     if (payment === undefined || refund === undefined) throw refundNotFound(id);

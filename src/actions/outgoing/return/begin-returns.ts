@@ -78,8 +78,8 @@ async function begin(
     return;
   }
   const sent = await sendReturn(tx, deps, { unexpected, recipient, actor: ACTOR }, at);
-  // Another transaction may have used the floats since. Then nothing moves, and the query finds the return again when the floats
-  // cover it.
+  // Another database transaction may have used the floats since. Then nothing is stored, and the query finds the return again when the
+  // floats cover it. A return that waits for another reason is postponed.
   const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
   if (isPutOff) await postponeReturn(tx, { id, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
 }
@@ -90,7 +90,7 @@ async function refuseUnheld(tx: Tx, registry: Registry, id: string, at: Date): P
     await refuse(tx, registry, unexpected, 'not_held', 'the books hold less unexpected money', at);
 }
 
-/** Ends the request. The partner can make another one. */
+/** Ends the request for a return, and raises an alert. The partner can make another request. */
 async function refuse(
   tx: Tx,
   registry: Registry,

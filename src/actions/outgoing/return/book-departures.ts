@@ -60,9 +60,9 @@ export async function departuresAmong(
 }
 
 /**
- * Books departures in order, also from replaced accounts. A departure is charged to the operator's fees if they are on the same
- * account, then to the operator's float there. The rest belonged to merchants: it is booked as missing, and the solvency check
- * freezes the asset until the operator replaces the amount.
+ * Books departures in the order of the chain, also those from earlier intermediate accounts. A departure is charged to the operator's
+ * fees if they are on the same account, then to the operator's float there. The rest belonged to merchants: it is booked as missing, and
+ * the solvency check freezes the asset until the operator replaces the amount.
  */
 export async function bookDepartures(
   tx: Tx,
@@ -98,7 +98,9 @@ async function bookDeparture(tx: Tx, connected: ConnectedChain, departure: Incom
   return parts;
 }
 
-/** True for the fee account, and for earlier intermediate accounts if the present one is the fee account. */
+/**
+ * True if fees may be on the account: it is the fee account, or an earlier intermediate account while the present one is the fee account.
+ */
 function mayHaveFees({ chain, feeAccount, intermediateAccount }: ConnectedChain, account: string): boolean {
   const isSame = (one: string, other: string) => isSameAddress(chain.network.chainId, one, other);
   return (
@@ -190,8 +192,8 @@ async function fillEach(
 }
 
 /**
- * A bound of the rows that are read. Departures are rare: only the holder of the account's key or the token's issuer can cause
- * one.
+ * The bound of departures that are read at once. Departures are rare: only the holder of the account's key or the token's issuer can
+ * cause one.
  */
 const MAX_FILLED = 1_000;
 

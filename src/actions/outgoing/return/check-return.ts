@@ -63,7 +63,7 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
     : checkLate(deps, connected, money);
 }
 
-/** Late money may pay its own return only with its own lot, which must be on the chain. Floats pay the rest. */
+/** Checks that a return of late money takes only the lot of that money, and that the chain shows the lot. Floats pay the rest. */
 async function checkOwnLot(
   deps: CheckDeps,
   connected: ConnectedChain,
@@ -86,7 +86,7 @@ interface Late {
 }
 
 /**
- * The receipt must contain an event of the late payment with these terms. The event of the payment that succeeded is not
+ * Checks that the receipt contains an event of the late payment with these terms. The event of the item that paid the payment is not
  * accepted.
  */
 async function checkLate(
@@ -113,9 +113,9 @@ async function checkLate(
 }
 
 /**
- * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
- * plus the price if an address paid it. The operator's float pays the fees of the returns. All together they may not exceed the
- * fee of that money; a single one may exceed its own share by the rounding of the sweeps.
+ * Checks that the payment's deposit addresses got enough money. The sum that was swept from them and the sum that they hold must reach
+ * all returns of this asset, plus the price if an address paid it. The operator's float pays the fees of the returns. These fees together
+ * may not exceed the fee of the arrived money; a single fee may exceed its own share by the rounding of the sweeps.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
@@ -135,7 +135,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const { finding } = await askWitnesses(chain.reader, (witness) =>
     arrivedBy(witness, { deposits, sweeps, asset, block }),
   );
-  // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
+  // Not refused, because the gateway may have read the chain further than the endpoints of this node show.
   if (!isEnough(deps, chain, finding, unexpected) || BigInt(finding.value) < needed + returned.amount) return UNCLEAR;
   const arrived = BigInt(finding.value);
   const isFee = deposits.some(({ item }) => returned.fee <= mostFeesOf(item, arrived));
@@ -181,7 +181,7 @@ async function arrivedBy(
 
 type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
 
-/** A single endpoint is trusted only up to an amount. */
+/** True if enough endpoints agree. A single endpoint is trusted only up to an amount. */
 function isEnough(
   deps: RegistryDeps,
   { network }: Chain,

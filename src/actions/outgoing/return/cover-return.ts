@@ -17,7 +17,10 @@ export type ReturnCover =
   | { readonly is: 'covered'; readonly cover: ReturnParts; readonly spends: readonly Spend[] }
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
-/** Late money pays its own return while it is held. A caller that stores the spends has locked the payment. */
+/**
+ * Finds the cover of a return. Late money pays its own return while it is held. A caller that stores the spends must have locked the
+ * payment.
+ */
 export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): Promise<ReturnCover> {
   const { id, lotId, paymentId } = unexpected;
   if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfReturn(unexpected, 0n), spends: [] };
@@ -41,8 +44,8 @@ export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): 
 }
 
 /**
- * The parts that pay the return of unexpected money. Floats add nothing to a plain transfer. Late money of older versions has no lot:
- * if it was held, it pays for itself.
+ * The parts that pay the return of unexpected money: its lot and the floats. The return of a plain transfer takes nothing from floats.
+ * Late money of older versions has no lot: if it was held, it pays for itself.
  */
 export function coverOfReturn(unexpected: CoveredReturn, fromLot: bigint): ReturnParts {
   const [amount, fee] = [BigInt(unexpected.amount), BigInt(unexpected.fee)];
@@ -59,8 +62,8 @@ export function partsOf({ merchantId, merchant, operator }: ReturnParts) {
 }
 
 /**
- * The cover in the books. The part of a lot comes from the merchant's payable money. Late money of older versions is booked as
- * unexpected money already.
+ * The cover of a return, by accounts of the books. The part that a lot pays comes from the merchant's payable money. Money without a lot
+ * is booked as unexpected money already.
  */
 export function bookedCover({ lotId }: Pick<UnexpectedMoney, 'lotId'>, { held, merchant, operator }: Cover) {
   return { payable: lotId === null ? 0n : held, merchantFloat: merchant, operatorFloat: operator };

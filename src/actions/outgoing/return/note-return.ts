@@ -26,7 +26,10 @@ export async function noteReturn(tx: Tx, unexpected: UnexpectedMoney, note: Note
   await notePayments(tx, [paymentId], { type, actor, evidence: { stray: id, ...evidence }, lateMoney }, at);
 }
 
-/** Ends a return that did not happen: the locked money is unclaimed again, and another account can be named. */
+/**
+ * Ends a return that did not happen. The unexpected money, whose row the caller has locked, is unclaimed again, and another account can
+ * be named.
+ */
 export async function endReturn(
   tx: Tx,
   unexpected: UnexpectedMoney,

@@ -16,12 +16,13 @@ export interface LateMoney {
 }
 
 /**
- * Records a payment that arrived after its end as unexpected money. A partner returns it, or `till strays return`. If a reorg has
- * moved the item to another transaction, and its return is requested already, that request stays the only one.
+ * Records as unexpected money an item that was carried out after its payment had ended. A partner has the money returned, or an operator
+ * by `till strays return`. If a reorg has moved the item to another transaction on chain after its return was requested, that request
+ * stays the only one.
  */
 export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
   const { subject, commitment } = item;
-  // The payment is locked first: every transaction locks it before its items and unexpected money.
+  // The payment is locked before its items and its unexpected money, as in every database transaction that locks them.
   const [payment] = await lockPayments(tx, [subject]);
   const reason = payment?.status === 'succeeded' ? 'paid_twice' : 'late';
   const unexpected = { ...lateMoneyRow(item, event, payment?.merchantId ?? null), reason } as const;

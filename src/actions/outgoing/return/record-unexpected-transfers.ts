@@ -66,7 +66,7 @@ export async function recordUnexpectedTransfers(
   const cursors = await findCursors(deps.db.sql);
   const read = cursors.find((cursor) => cursor.network === network)?.finalNumber;
   if (read === undefined) return false;
-  // An undecided event may show that the database was restored.
+  // Blocks from the first undecided event on are not read yet, because that event may show that the database was restored.
   const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findUnexpectedCursor(deps.db.sql, network);
   if (cursor === undefined) {
@@ -92,7 +92,7 @@ export async function recordUnexpectedTransfers(
   const moved = await movedByHand(deps, connected, found);
   const departed = await departuresAmong(deps, connected, owned);
   const isStored = await command(deps, async (tx, now) => {
-    // Another node was faster, or a reorganisation has removed what was read.
+    // Another node was faster, or a reorganisation has removed the blocks that were read.
     if (!(await moveAccountCursor(tx, network, begun, to))) return false;
     const joined = await putAccountRanges(tx, network, { accounts: [...accounts], fromBlock: readTo + 1 });
     const joinedIntermediates = joined.filter((account) => intermediates.includes(account));
@@ -122,7 +122,7 @@ async function begin(deps: CommandDeps, network: string, readTo: number): Promis
   });
 }
 
-/** The transfers that came in without an owner, each with the units that have none. */
+/** The incoming transfers without an owner, each with the units that no payment or order explains. */
 function withoutOwner(owned: readonly OwnedTransfer[]): Incoming[] {
   return owned.flatMap(({ transfer, ends }) => {
     const amount = unownedUnits(ends);
@@ -148,7 +148,7 @@ function movementOf({ transfer, ends }: OwnedTransfer): ReadAccountMovement {
   };
 }
 
-/** The transfers to our accounts that have no owner. Undefined under the conditions of `ownersOf`. */
+/** The transfers to our accounts that have no owner. Undefined if `ownersOf` returns undefined. */
 export async function unownedOf(
   db: Reader,
   place: { readonly network: string; readonly accounts: ReadonlySet<string> },
@@ -159,9 +159,9 @@ export async function unownedOf(
 }
 
 /**
- * The owners of both ends of transfers. `domain/money` decides about them, from the events of the same transactions. Undefined if
- * the blocks of the transfers are not the blocks that the watcher has read: during a reorg the stored events have other
- * positions, so they would match no transfer.
+ * The transfers with the owners of both ends, which `ownerOf` derives from the events of the same transactions on chain. Undefined if the
+ * blocks of the transfers are not the blocks that the watcher has read: during a reorg the stored events have other positions, so they
+ * would match no transfer.
  */
 async function ownersOf(
   db: Reader,
@@ -172,7 +172,7 @@ async function ownersOf(
   if (!(await areRead(db, network, found))) return undefined;
   const places = await findDepositAddresses(db, [...new Set(found.flatMap(({ from, to }) => [from, to]))]);
   const events = await listEventsOfItems(db, network, [...new Set(found.map((each) => each.transactionHash))]);
-  // The watcher may have begun to read a reorganisation before it was asked for the events.
+  // Checked again, because the watcher may have begun to store a reorganisation before the events were read.
   if (!(await areRead(db, network, found))) return undefined;
   const placeOf = (address: string) =>
     places.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
@@ -200,7 +200,7 @@ function isOrder({ purpose }: EventOfItem): boolean {
   return purpose !== null && purpose !== 'payment' && purpose !== 'sweep';
 }
 
-/** True if the transfers are in the blocks that were read. Older blocks than the stored ones cannot change any more. */
+/** True if the transfers are in the blocks that the watcher has read. Blocks older than the stored ones cannot change any more. */
 async function areRead(db: Reader, network: string, found: readonly Incoming[]): Promise<boolean> {
   const hashes = new Map((await listSeenBlocks(db, network)).map(({ number, hash }) => [number, hash]));
   return found.every(({ block }) => (hashes.get(block.number) ?? block.hash) === block.hash);
@@ -215,7 +215,10 @@ function legOf(
   return { ...place, asset, from, to, amount, fromPlace: placeOf(from), toPlace: placeOf(to) };
 }
 
-/** An event in the form that `ownerOf` takes. None if the gateway has no such item: a stranger's item explains no transfer. */
+/**
+ * Converts an event into the form that `ownerOf` takes. Empty if the gateway has no such item, because the item of a stranger explains no
+ * transfer.
+ */
 function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   const { collector, feeAccount, commitment, asset, recipient, payer } = event;
   if (collector === null || feeAccount === null) return [];
@@ -235,7 +238,10 @@ function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   return [{ ...common, event: 'swept', address: payer, askedToken: '', askedAmount: 0n, askedFee: 0n }];
 }
 
-/** An unreadable transfer is set aside. Its amount still shows when the balance is compared with the books. */
+/**
+ * Raises an alert for each transfer that cannot be read and was set aside. Its amount still shows when the balance is compared with the
+ * books.
+ */
 async function reportUnreadable(
   deps: CommandDeps & { log: Log },
   network: string,
@@ -307,7 +313,9 @@ async function storeIsolated(
   );
 }
 
-/** Unexpected money of a transfer. Tokens on an intermediate account, also on an earlier one, are in the books. */
+/**
+ * The row of unexpected money for a transfer. Its money is in the books if tokens came to an intermediate account, present or earlier.
+ */
 export function unexpectedOf(
   { chain }: ConnectedChain,
   intermediates: readonly string[],

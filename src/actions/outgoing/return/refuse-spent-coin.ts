@@ -5,8 +5,8 @@ import type { NewUnexpectedMoney } from '../../../store/money/unexpected-money.t
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 /**
- * Refuses to return unexpected native coin, or to add it to a float, if the account holds less than that. Such coin is mixed with the
- * account's gas money, so it may have been spent on gas, and money of others must not take its place.
+ * Refuses to return unexpected native coin, or to add it to a float, if the account holds less coin than that. Such coin is mixed with
+ * the account's gas money, so it may have been spent on gas. Money of merchants or payers must not replace it.
  */
 export async function refuseSpentCoin(
   tx: Tx,

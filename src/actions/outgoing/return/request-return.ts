@@ -25,15 +25,15 @@ export interface RequestReturnInput {
   readonly merchantId: string;
   readonly destination: Account;
   readonly actor: string;
-  /** The wait before the return is sent. */
+  /** The cooling-off period before the return is sent. */
   readonly coolingOffMs: number;
 }
 
 type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
 
 /**
- * Accepts a partner's request to return late money to an account that the partner names. The return cools off like a refund to an
- * account other than the payer's. Floats must cover it now; a worker takes from them when it sends the money.
+ * Accepts a partner's request to return late money to an account that the partner names. The return cools off like a refund to an account
+ * other than the payer's. Floats must cover the return at the time of the request; a worker takes from them when it sends the money.
  */
 export function requestReturn(
   deps: RequestDeps,
@@ -70,7 +70,7 @@ export function requestReturn(
   });
 }
 
-/** The address of the destination. Throws a refusal if it cannot keep the money, or is ours. */
+/** The address of the destination. Throws if the destination cannot keep the money, or is an account of ours. */
 async function recipientOf(
   tx: Tx,
   deps: RequestDeps,
@@ -91,7 +91,10 @@ async function recipientOf(
   return address;
 }
 
-/** Money of a screened sender stays where it is, and no screened account gets any. */
+/**
+ * Throws if the recipient or the sender is on the screening list. Money of a listed sender stays where it is, and no listed account gets
+ * money.
+ */
 async function refuseScreened(
   tx: Tx,
   { screening }: RequestDeps,
@@ -111,9 +114,9 @@ async function refuseScreened(
 
 async function refuseUncovered(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<void> {
   const covered = await findReturnCover(tx, unexpected);
-  // The money is not swept yet. Its return waits for the sweep, and the floats are checked then.
+  // The cover is not known yet, for example before the money is swept. The return waits for that, and the floats are checked then.
   if (covered.is === 'waiting') return;
-  // Without a payer: the accounts of floats are compared when the money is sent.
+  // The payer is left out, because the accounts of the floats are checked only when the money is sent.
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return;

@@ -57,7 +57,7 @@ export const RETURN: Consequences = {
   },
 };
 
-/** Undefined for a float. */
+/** The unexpected money that the transfer returns, locked. Undefined if the transfer returns a float. */
 async function unexpectedOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<UnexpectedMoney | undefined> {
   if (floatOwner !== null) return undefined;
   const unexpected = await lockUnexpectedOfPayment(tx, id);
@@ -65,7 +65,7 @@ async function unexpectedOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Unexp
   return unexpected;
 }
 
-/** Gives the parts of the cover back to the lot and to the floats. */
+/** Gives the money that covered a return back to its lot and to the floats. */
 async function uncover(tx: Tx, unexpected: UnexpectedMoney, at: Date): Promise<void> {
   const { id, network, asset } = unexpected;
   const cover = coverOfReturn(unexpected, await deleteSpends(tx, id));

@@ -3,7 +3,9 @@ import { lockOpenRequests, setRequestMacs, type UnexpectedMoney } from '../../..
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 
-/** A partner's request names the recipient of late money, so each row carries a MAC under a key outside the database. */
+/**
+ * Each requested return carries a MAC under a key outside the database, because the partner's request names the recipient of the money.
+ */
 
 type ReturnTerms = Pick<
   UnexpectedMoney,
@@ -12,7 +14,7 @@ type ReturnTerms = Pick<
 
 export const { macOf: returnMac, isOwn: isOwnReturn } = macsOf('strays', fieldsOf);
 
-/** Writes the MACs of trusted requests that may still be signed, under the newest key. */
+/** Writes the MACs of trusted requests whose transfers may still be signed, under the newest key. */
 export function renewReturnMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<UnexpectedMoney>): Promise<number> {
   const table = {
     lock: lockOpenRequests,

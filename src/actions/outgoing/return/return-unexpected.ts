@@ -21,7 +21,7 @@ import { sendReturn } from './send-return.ts';
 
 export interface ReturnUnexpectedInput {
   readonly id: string;
-  /** Undefined for the sender of the money. */
+  /** The recipient. Undefined for the sender of the money. */
   readonly to: { readonly chainId: string; readonly address: string } | undefined;
   readonly actor: string;
 }
@@ -52,7 +52,7 @@ export async function returnUnexpected(
   });
 }
 
-/** Locks the payment first and then the unexpected money, in the order of all locks. */
+/** Locks the payment and then its unexpected money. All database transactions that lock both do so in this order. */
 export async function lockUnexpectedOfPayment(tx: Tx, id: string): Promise<UnexpectedMoney | undefined> {
   const [found] = await findUnexpected(tx, [id]);
   if (found?.paymentId != null) await lockPayments(tx, [found.paymentId]);
@@ -64,8 +64,8 @@ export function unexpectedNotFound(id: string): ApiError {
 }
 
 /**
- * A single endpoint reported the transfer, so enough endpoints must confirm it before money is returned. Coin from a contract call
- * has no transaction to confirm; a late payment was proved when it was recorded.
+ * Throws unless enough endpoints confirm the transfer that brought the money, because a single endpoint may have reported it. Coin from a
+ * contract call has no transaction to confirm, and a late payment was proved when it was recorded: both pass.
  */
 async function refuseUnproved(deps: CommandDeps & RowKeyDeps & { chains: Chains }, id: string): Promise<void> {
   const { db, chains } = deps;
@@ -91,7 +91,7 @@ async function refuseUnproved(deps: CommandDeps & RowKeyDeps & { chains: Chains 
   if (isAlone) refuseLarge(deps, chain.network, [{ asset, amount: BigInt(amount) }]);
 }
 
-/** The parts of transfers that have no owner, such as the fees of a stranger's items in a transfer that pays ours, too. */
+/** The parts of transfers that have no owner, such as the fees of a stranger's items in a transfer that also pays items of ours. */
 async function unownedAmong(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,

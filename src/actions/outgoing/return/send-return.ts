@@ -69,7 +69,9 @@ export async function sendReturn(
   return taken;
 }
 
-/** The merchant's float is on the intermediate account, even if the late payment went to another one. */
+/**
+ * The account that pays the return: the account that holds the money, or else the intermediate account, which holds the merchant's float.
+ */
 function payerOfReturn(
   { chains }: { readonly chains: Chains },
   { account, asset, lotId, isHeld }: UnexpectedMoney,

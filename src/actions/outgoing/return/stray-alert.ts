@@ -9,7 +9,7 @@ const MAX_COUNTED = 1_000;
 
 type Arrived = Pick<NewUnexpectedMoney, 'id' | 'account' | 'asset'>;
 
-/** All unexpected money of an account in an asset has one alert. */
+/** The subject of the alert about unexpected money. All such money of one account in one asset has one alert. */
 export function strayAlertSubject({ account, asset }: Pick<Arrived, 'account' | 'asset'>): string {
   return `${account} ${asset}`;
 }

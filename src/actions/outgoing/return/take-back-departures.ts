@@ -17,11 +17,14 @@ import { departureKey } from './book-departures.ts';
 interface TakeBack {
   readonly network: string;
   readonly departures: readonly AccountMovement[];
-  /** The units of a departure that stay departed. None if it is not among these. */
+  /** The units of a departure that stay departed. A departure that is not in the map is taken back as a whole. */
   readonly kept?: ReadonlyMap<AccountMovement, bigint>;
 }
 
-/** Takes back what was booked for departures. The bearers get their money back, as far as the operator has not filled it meanwhile. */
+/**
+ * Reverses the book entries of departures. The fees and the float that bore a departure get their money back, and the missing amount is
+ * no longer missing. The part that the operator has replaced meanwhile goes to the operator's float.
+ */
 export async function takeBackDepartures(tx: Tx, { network, departures, kept }: TakeBack, at: Date): Promise<void> {
   const booked = await positionsOf(
     tx,
@@ -46,9 +49,9 @@ export async function takeBackDepartures(tx: Tx, { network, departures, kept }: 
 }
 
 /**
- * Intermediate accounts that have just become known. Money that an operator has moved to them before is no departure: what was
- * booked for it is taken back, and floats follow their money. Money that has come back from them since is in the books already, as
- * an arrival, so as much of the departures stays.
+ * Takes back the departures to intermediate accounts that have just become known: an operator has moved that money, so it has not
+ * departed. Floats follow their money. Money that has come back from these accounts since is in the books already, as an arrival, so the
+ * same amount of the departures stays booked.
  */
 export async function takeBackDeparturesTo(
   tx: Tx,
@@ -95,9 +98,9 @@ function stillThere(departure: AccountMovement, back: ReadonlyMap<AccountMovemen
 }
 
 /**
- * The lines that take a departure back, and the parts of it that are left. What the operator has filled meanwhile is the
- * operator's: it is not missing any more, and comes back as a float. Units that stay departed are first those that were filled,
- * because money that came back has probably filled them, and then those that are missing.
+ * The lines that take a departure back, and the parts of the departure that stay. Units that the operator has replaced meanwhile are not
+ * missing any more, and come back as the operator's float. The units that stay departed are first the replaced ones, because money that
+ * came back has probably replaced them, and then the missing ones.
  */
 function backLines(
   lines: readonly Line[],

@@ -10,10 +10,9 @@ import { endStrayAlert } from './stray-alert.ts';
 import { takeBackDepartures } from './take-back-departures.ts';
 
 /**
- * Deletes the movements of our accounts above a block, and reverses the book entries of movements without an owner. The watcher
- * reads the blocks again. This happens only after a reorg deeper than final depth. Unexpected money that was claimed (as a float
- * or by a return) stays claimed. Until its transfer is mined again, the account holds less than the books say, which the solvency
- * check reports.
+ * Deletes the movements of our accounts above a block, and reverses the book entries of movements without an owner. Called only after a
+ * reorg deeper than final depth; the watcher then reads the blocks again. Unexpected money that was claimed (as a float or by a return)
+ * stays claimed. Until its transfer is mined again, the account holds less than the books say, which the solvency check reports.
  */
 export async function undoAccountMovements(
   tx: Tx,

@@ -23,12 +23,12 @@ export function aboutUnexpected({
   return { network, asset, subject: id, reference: id, merchantId };
 }
 
-/** True for coin, which is mixed with the account's gas money. */
+/** True for native coin that a transfer brought, because it is mixed with the account's gas money. */
 export function isMixedCoin({ source, asset }: Pick<NewUnexpectedMoney, 'source' | 'asset'>): boolean {
   return source === 'transfer' && asset.includes('/slip44:');
 }
 
-/** The entries of new unexpected money; with negative units, of money that was claimed. */
+/** The book entries of new unexpected money. With negative units: of money that was claimed. */
 export function unexpectedReceivedEntries(unexpected: BookedUnexpected, units: bigint, proof: Partial<Proof>): Entry[] {
   const about = aboutUnexpected(unexpected);
   if (isMixedCoin(unexpected)) return [coinReceivedEntry(about, unexpected.account, units, proof)];

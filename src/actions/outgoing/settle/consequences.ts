@@ -15,14 +15,17 @@ export interface Failure {
 }
 
 /**
- * The consequences of a transfer for its payout, refund or return, in the transaction that decides them. The caller holds the lock
- * on the row in `outgoing` and has checked its state, so each method is called once per transfer.
+ * The consequences of a transfer for its payout, refund or return, in the database transaction that decides about the transfer. The
+ * caller holds the lock on the row in `outgoing` and has checked its state, so each method is called once per transfer.
  */
 export interface Consequences {
-  /** The transfer has arrived. */
+  /** Called when the transfer has arrived. */
   paid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void>;
-  /** The transfer is not retried automatically: the money stays on its account. */
+  /** Called when the transfer has failed and is not retried automatically. The money stays on its account. */
   failed(tx: Tx, deps: RegistryDeps, outgoing: Outgoing, failure: Failure, at: Date): Promise<void>;
-  /** The transfer had arrived, and a reorg deeper than final depth removed it. It is sent again. */
+  /**
+   * Called when a reorg deeper than final depth has removed a transfer that had arrived. The gateway then sends the transfer again,
+   * unless another transaction on chain has carried it out.
+   */
   undone(tx: Tx, deps: RegistryDeps, outgoing: Outgoing, at: Date): Promise<void>;
 }

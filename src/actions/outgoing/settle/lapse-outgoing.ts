@@ -22,8 +22,8 @@ export interface Lapse {
 }
 
 /**
- * The chain has proved, at final depth, that the item of an attempt can never be carried out. Only then may another attempt begin.
- * After a refusal with a lasting reason the transfer waits for the operator instead.
+ * Ends an attempt after the chain has proved, at final depth, that its item can never be carried out. Only then may another attempt
+ * begin. After a refusal with a lasting reason the transfer waits for the operator instead.
  */
 export async function lapseOutgoing(
   deps: CommandDeps,

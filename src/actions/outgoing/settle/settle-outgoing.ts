@@ -24,8 +24,8 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ key, state: 'paid', reason: null, proof }], now);
-    // A deep reorg had reopened it, and it was carried out again. If the same transaction did it, its consequences stay
-    // valid.
+    // If the transfer was concluded before, a deep reorg had removed it and it was carried out again. If the same transaction on chain
+    // has carried it out, its consequences stay valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
     if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, deps, outgoing, now);
     if (!isKnown) await concludePaid(tx, outgoing, proof, now);
@@ -36,7 +36,7 @@ export async function settleOutgoing(
   return { problem };
 }
 
-/** Ends a transfer that this transaction has locked, with its consequences. */
+/** Ends a transfer that this database transaction has locked, with its consequences. */
 export async function concludePaid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void> {
   await CONSEQUENCES[outgoing.purpose].paid(tx, outgoing, proof, at);
   await endPaid(tx, { id: outgoing.id, hash: proof.transaction, at });

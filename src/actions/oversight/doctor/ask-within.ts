@@ -3,7 +3,7 @@ import type { Asked } from '../../../domain/doctor/facts.ts';
 import type { Timers } from '../../../runtime/world.ts';
 import { sqlState } from '../../../store/plumbing/session.ts';
 
-/** Resolves with the answer, or with the reason for a missing answer when the time is over. Never rejects. */
+/** Resolves with the answer, or with the reason why there is none, at the latest when the time is over. Never rejects. */
 export async function askWithin<T>(timers: Timers, withinMs: number, work: () => Promise<T>): Promise<Asked<T>> {
   const late = Promise.withResolvers<Asked<T>>();
   const cancel = timers.after(withinMs, () => late.resolve({ unknown: `no answer within ${withinMs / 1_000} s` }));
@@ -14,22 +14,22 @@ export async function askWithin<T>(timers: Timers, withinMs: number, work: () =>
   return Promise.race([answer, late.promise]).finally(cancel);
 }
 
-/** PostgreSQL errors for missing tables or columns. The check of the schema reports them. */
+/** The PostgreSQL error codes for missing tables or columns. The check of the schema reports these errors. */
 const OTHER_SCHEMA = /^42(P01|703)$/;
 
-/** One line, without a full stop. */
+/** The message of an error, in one line and without a full stop. */
 export function reasonOf(error: unknown): string {
   if (OTHER_SCHEMA.test(sqlState(error) ?? '')) return 'the database does not have the schema of this version';
   const { message, code } = error as NodeJS.ErrnoException;
   const network = error instanceof ChainUnavailableError ? `${error.network}: ` : '';
-  // A connection refused at several addresses has a code and an empty message.
+  // If several addresses refuse a connection, the error has a code and an empty message.
   const text = (message || code || String(error)).replace(network, '');
   return text.replace(/\s+/g, ' ').replace(/\.+$/, '').slice(0, 300);
 }
 
 /**
- * The facts with secrets struck out of all reasons. Reasons are the words of other programs; our own words have no secrets, and
- * would be garbled if a password is a common word such as "till".
+ * The facts with secrets struck out of all reasons. Only reasons can contain secrets, because other programs have written them. Our own
+ * texts would be garbled if a password is a common word such as "till".
  */
 export function strikeReasons<T>(facts: T, strike: (text: string) => string): T {
   if (Array.isArray(facts)) return facts.map((each) => strikeReasons(each, strike)) as T;

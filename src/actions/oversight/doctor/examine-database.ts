@@ -15,7 +15,10 @@ const TABLES = 5;
 const STATEMENTS = 5;
 const STATISTICS = 'pg_stat_statements';
 
-/** Each part is read by a separate query, because a database role may be allowed to read only some parts. */
+/**
+ * Reads the facts about the database. Each part is read by a separate query, because a database role may be allowed to read only some
+ * parts.
+ */
 export async function examineDatabase(read: Read, nowMs: number): Promise<DatabaseFacts> {
   const [server, oldestTransaction, tables, parts, replication] = await Promise.all([
     read(readServerState),

@@ -7,7 +7,7 @@ import type { World } from '../../../runtime/world.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 
 export interface ExamineDeps {
-  /** Its clock is that of this machine, which may be wrong. */
+  /** The world of this process. Its clock is the clock of this machine, which may be wrong. */
   readonly world: World;
   /** Rejects with the reason if there is no database to ask. */
   readonly openDatabase: () => Promise<Database>;
@@ -19,7 +19,7 @@ export interface ExamineDeps {
   readonly settings: SettingsFacts;
   /** The configured networks, each endpoint as a chain of its own. */
   readonly networks: Asked<readonly ConfiguredNetwork[]>;
-  /** The same networks, with the accounts that act on them. */
+  /** The chains of the configured networks, with the accounts that act on them. */
   readonly chains: Chains;
   readonly minBalance: (network: string) => bigint | null;
   readonly roles: readonly string[];
@@ -28,7 +28,7 @@ export interface ExamineDeps {
   readonly folders: readonly Folder[];
   /** True if the server of the database runs on this machine. */
   readonly isDatabaseHere: boolean;
-  /** Asks the public URL which gateway answers there. Null if only this machine reaches it. */
+  /** Asks the public URL which gateway answers there. Null if the public URL leads only to this machine itself. */
   readonly publicUrl: PublicUrlAsk | null;
   readonly certificates: readonly { readonly what: string; readonly read: () => Promise<ServerCertificate> }[];
 }
@@ -37,7 +37,7 @@ export interface ConfiguredNetwork {
   readonly network: Network;
   /** True for the chain of the sandbox. */
   readonly isSandbox: boolean;
-  /** Opens each endpoint as the only one of a chain. */
+  /** One function for each endpoint, which opens a chain with this endpoint alone. */
   readonly endpoints: readonly (() => Chain)[];
 }
 

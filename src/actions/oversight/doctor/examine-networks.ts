@@ -11,7 +11,7 @@ export interface AskedNetwork {
   readonly answers: readonly EndpointAnswer[];
 }
 
-/** Asks every endpoint separately, and all of them at once. */
+/** Asks every endpoint of every network separately, and all of them at the same time. */
 export async function askNetworks(deps: {
   readonly world: World;
   readonly networks: Asked<readonly ConfiguredNetwork[]>;
@@ -57,7 +57,10 @@ function offOf(offMs: Asked<number>): number {
   return 'known' in offMs ? offMs.known : 0;
 }
 
-/** The time of a sandbox can be moved, so its blocks prove nothing about a clock. */
+/**
+ * The facts about clocks: how far the machine's clock is off, and how far the newest blocks are ahead. Sandboxes are skipped, because
+ * their time can be moved.
+ */
 export function clocksOf(asked: Asked<readonly NetworkFacts[]>, machineOffMs: Asked<number>): Asked<ClockFacts> {
   const networks = 'known' in asked ? asked.known.filter(({ isSandbox }) => !isSandbox) : [];
   const heads = networks.flatMap(({ name, endpoints }) => {

@@ -10,7 +10,7 @@ import { expectedLeases } from '../check-work.ts';
 
 const MAX_WEBHOOKS = 50;
 
-/** Compares the master secrets of this machine and of the running nodes with the one of the database. */
+/** Compares the master secrets of this machine and of the running nodes with the master secret of the database. */
 export async function examineSecret(
   sql: Reader,
   { secretIds, nowMs }: { secretIds: Asked<readonly string[]>; nowMs: number },

@@ -6,11 +6,11 @@ import type { Read } from './examine-database.ts';
 import type { ExamineDeps } from './examine-deps.ts';
 
 const OPEN_WITHIN_MS = 8_000;
-/** A replica that may be further behind is not waited for any longer. */
+/** The longest wait for the replica, also if its permitted lag is longer. */
 const LONGEST_WAIT_MS = 5_000;
 const STEP_MS = 50;
 
-/** Measures how long the replica takes to reach the place where the primary is now. */
+/** Measures how long the replica takes to reach the present position of the primary's write-ahead log. */
 export async function examineReplica(
   { world, replica }: Pick<ExamineDeps, 'world' | 'replica'>,
   read: Read,

@@ -24,17 +24,17 @@ import { type AskedNetwork, askNetworks, clocksOf, networksOf } from './examine-
 import { examineLeases, examineNodes, examineSecret, examineWebhooks } from './examine-nodes.ts';
 import { examineReplica } from './examine-replica.ts';
 
-/** The first question to the database, with its connection. */
+/** The time limit for the connection to the database, including the first query. */
 const CONNECT_WITHIN_MS = 8_000;
 const READ_WITHIN_MS = 8_000;
-/** Longer than an endpoint may take. */
+/** The time limit for questions to chains and URLs. Longer than an endpoint may take to answer. */
 const CHAIN_WITHIN_MS = 20_000;
-/** The reading with the shortest way to the database counts. */
+/** The number of readings of the database's clock. The reading with the shortest round trip counts. */
 const CLOCK_READINGS = 3;
 
 /**
- * Asks everything that a person in support would ask. Only reads. Each question has a time limit, and one that is not answered stops
- * no other.
+ * Asks everything that a person in support would ask, and changes nothing. Each question has a time limit, and an unanswered question
+ * does not stop the others.
  */
 export async function examine(deps: ExamineDeps): Promise<Gathered> {
   const { timers } = deps.world;
@@ -100,7 +100,9 @@ async function gather(deps: ExamineDeps, { opened, clock, asking, certificates }
   return { program: { known: deps.program }, settings: { known: deps.settings }, ...(await everything(asked)) };
 }
 
-/** The page with the keys of receipts shows which gateway answers: no two have one in common. */
+/**
+ * Asks which gateway answers at the public URL. The page with the receipt keys shows it, because no two gateways have a key in common.
+ */
 async function askPublicUrl({ world, publicUrl }: ExamineDeps, read: Read): Promise<Asked<PublicUrlFacts | null>> {
   if (publicUrl === null) return { known: null };
   const keys = await read(listReceiptKeys);
@@ -142,7 +144,7 @@ async function openWithin({ world, openDatabase }: ExamineDeps, clock: FollowedC
   return asked;
 }
 
-/** Sets the clock to the time of the database. */
+/** Sets `clock` to the time of the database. */
 export async function readClock(
   { clock: own }: Pick<World, 'clock'>,
   sql: Reader,

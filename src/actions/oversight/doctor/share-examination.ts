@@ -1,7 +1,10 @@
 import type { Diagnosis } from '../../../domain/doctor/diagnosis.ts';
 import type { Clock } from '../../../runtime/world.ts';
 
-/** An examination asks every endpoint, the public URL and the catalogues of the database: too much for each reload of a page. */
+/**
+ * The time for which a result is shared. An examination asks every endpoint, the public URL and the catalogues of the database: too much
+ * for each reload of a page.
+ */
 const KEPT_MS = 20_000;
 
 export interface Examination extends Diagnosis {
@@ -14,8 +17,8 @@ export interface ShareExaminationDeps {
 }
 
 /**
- * Runs one examination at a time. Callers share the running examination, or the result of the last seconds. A failed examination
- * is not shared later.
+ * Runs one examination at a time. Callers share the running examination, or a result of the last seconds. The error of a failed
+ * examination goes only to the callers who waited for it.
  */
 export function shareExamination({ clock, examine }: ShareExaminationDeps): () => Promise<Examination> {
   let running: Promise<Examination> | undefined;

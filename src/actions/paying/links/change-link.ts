@@ -40,7 +40,7 @@ export function changeLink(
     const factsOf = (of: PaymentLink) => Object.fromEntries(names.map((name) => [name, of[name]]));
     const detail = { before: factsOf(link), after: factsOf(changed) };
     await appendAudit(tx, { at: now, actor, action: 'payment_link.changed', subject: link.id, detail });
-    // A link with a new stock counts its pieces from now on.
+    // Read after the change, because a link with a new stock counts its taken pieces from now on.
     const { taken = null } = (await findLinkStock(tx, link.id)) ?? {};
     const written = { ...changed, taken };
     await logLink(tx, written, { type: 'payment_link.updated', actor, at: now });

@@ -25,7 +25,7 @@ export interface NewLink
   > {
   readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode'>;
   readonly actor: string;
-  /** The reference of its payments. Null for the id of the link. */
+  /** The reference of the link's payments. Null to use the id of the link. */
   readonly referenceId: string | null;
   readonly picture: Picture | null;
 }
@@ -59,7 +59,7 @@ export function createLink(
   });
 }
 
-/** Locks the name, because two concurrent requests could exceed the limit together. */
+/** Throws if the merchant has too many active links. The lock keeps two concurrent requests from exceeding the limit together. */
 export async function refuseTooMany(tx: Tx, merchantId: string): Promise<void> {
   await lockName(tx, `payment links ${merchantId}`);
   if ((await countActiveLinks(tx, merchantId)) < MAX_LINKS) return;

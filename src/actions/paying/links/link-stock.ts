@@ -21,7 +21,9 @@ export interface Pieces {
   soldOut(): ReadonlyMap<string, string>;
 }
 
-/** Locks the links of these payments, so that two concurrent requests cannot both take the last piece. */
+/**
+ * Reads the pieces that are left for these payments. Locks their links, so that two concurrent requests cannot both take the last piece.
+ */
 export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise<Pieces> {
   const ids = [...new Set(accepting.flatMap(({ linkId }) => linkId ?? []))];
   const stocks = new Map((ids.length === 0 ? [] : await lockLinkStocks(tx, ids)).map((stock) => [stock.id, stock]));
@@ -44,8 +46,8 @@ export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise
 }
 
 /**
- * Stores which of these payments have a piece: all that are being paid or have been paid. This happens in the transaction of the
- * moves, so a piece is taken and returned together with the status, and never twice.
+ * Stores which of these payments have a piece: all that are being paid or have been paid. Called in the database transaction that moves
+ * the payments, so a piece is taken and returned together with the status, and never twice.
  */
 export async function writePieces(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ofLinks = moved.filter(({ linkId }) => linkId !== null);

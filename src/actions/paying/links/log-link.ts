@@ -8,7 +8,7 @@ interface LinkLog {
   readonly at: Date;
 }
 
-/** Appends an event to a link that this transaction has created or locked. */
+/** Appends an event to a link that this database transaction has created or locked. */
 export function logLink(tx: Tx, link: PaymentLink, { type, actor, at }: LinkLog): Promise<void> {
   const { id: objectId, merchantId, description, stock, taken, status, expiresAt, pictureHash, acceptedAssets } = link;
   const data = { description, stock, taken, status, expiresAt, pictureHash, acceptedAssets };

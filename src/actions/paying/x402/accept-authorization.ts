@@ -24,7 +24,7 @@ export type AcceptDeps = OpenDepositDeps & { readonly movePayment: PaymentMover 
 interface AcceptInput {
   readonly payment: Payment;
   readonly paying: X402Payment;
-  /** See `PayerSide.judge`. */
+  /** Called before the chain is asked about a signature that is not proved: see `PayerSide.judge`. It may throw. */
   readonly onUnproved: () => void;
 }
 
@@ -35,9 +35,9 @@ export interface Authorized {
 }
 
 export type Acceptance =
-  /** Stored, now or by an earlier request. From here on the workers continue from the rows. */
+  /** The authorization is stored, now or by an earlier request. From here on the workers continue from its row. */
   | { readonly is: 'accepted'; readonly authorized: Authorized }
-  /** Not stored, and never sent by us. The reason is an error code of x402. */
+  /** The authorization is not stored, and never sent by us. The reason is an error code of x402. */
   | { readonly is: 'unfit'; readonly reason: string }
   /**
    * The payment is being paid, or has ended, and nothing was stored. The authorization may have paid it all the same, if a stranger
@@ -48,9 +48,9 @@ export type Acceptance =
   | { readonly is: 'unclear' };
 
 /**
- * Accepts a payer's authorization for a payment. A payment accepts one authorization at a time, and repetitions of it. The
- * authorization becomes a due item in the transaction that moves the payment, and nothing is sent before that. So it is always
- * known afterwards, and its payer is not asked for another one while it may still be carried out.
+ * Accepts a payer's authorization for a payment. A payment accepts one authorization at a time, and repetitions of it. The authorization
+ * becomes a due item in the database transaction that moves the payment, and nothing is sent before that. So every sent authorization is
+ * known, and its payer is not asked for another one while it may still be carried out.
  */
 export async function acceptAuthorization(
   deps: AcceptDeps,
@@ -87,7 +87,7 @@ export async function acceptAuthorization(
   await script.onConfirm?.();
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
   const verdict = await chain.payerSide.judge(item, paying.signature, relayer, onUnproved);
-  // A stranger may have submitted the authorization to the token. Then its transfer is known, and it is accepted like any other.
+  // A stranger may have submitted the authorization to the token. If its transfer is known, the authorization is accepted like any other.
   const use = verdict.is === 'used' ? await useOf(deps, chain.reader, { deposit, item, commitment }) : undefined;
   if (use === 'unclear') return { is: 'unclear' };
   const isTaken = use === 'arrived';
@@ -149,7 +149,7 @@ function askedOf({ address, item }: OpenedDeposit) {
   return { payTo: address, amount: BigInt(item.amount) };
 }
 
-/** Times that do not fit into five bytes are refused anyway. */
+/** The bound of the times in an authorization. Times that do not fit into five bytes are refused anyway. */
 const MAX_TIME = 2n ** 40n;
 
 function authorizedItem(
@@ -197,10 +197,10 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
 }
 
 /**
- * The use of a nonce that the token reports as used. `arrived`: a transfer of exactly this payer, amount and address is known. A
- * transfer that differs is no evidence, because the payer may have used the nonce before, and anybody can send other money to the
- * address. `elsewhere`: at a final block less than the amount has ever come to the address, so the nonce was used for another
- * transfer. Until either is proved, nobody is asked for another authorization.
+ * The use of a nonce that the token reports as used. `arrived`: a transfer of exactly this payer, amount and address is known. A transfer
+ * that differs proves nothing, because the payer may have used the nonce before, and anybody can send other money to the address.
+ * `elsewhere`: at a final block less than the amount has ever come to the address, so the nonce was used for another transfer. `unclear`:
+ * neither is proved yet, so the payer must not be asked for another authorization.
  */
 async function useOf(
   { db }: AcceptDeps,

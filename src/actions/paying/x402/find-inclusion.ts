@@ -8,8 +8,8 @@ import { askTransfers } from '../../evidence.ts';
 import type { Authorized } from './accept-authorization.ts';
 
 /**
- * The transaction that brought the money of an accepted authorization to its address, in a block that two endpoints show. A single
- * endpoint suffices for small amounts at a greater depth, as everywhere. Undefined while no such transaction is shown.
+ * The transaction that brought the money of an accepted authorization to its deposit address, in a block that two endpoints show. For a
+ * small amount a single endpoint suffices, at a greater depth. Undefined while no such transaction is shown.
  */
 export async function findInclusion(
   deps: RegistryDeps & { readonly db: Database; readonly chains: Chains },

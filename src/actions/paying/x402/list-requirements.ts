@@ -13,9 +13,9 @@ import { readTerms } from '../terms-in-force.ts';
 export const AGENT = { name: 'x402', icon: null } as const;
 
 /**
- * The ways to pay a payment by x402: tokens at par with its price that accept authorizations (EIP-3009), each with the deposit
- * address as payee. The first request creates the addresses. A token whose address is refused or fails is left out, without an effect on the
- * others. Throws if no token is left.
+ * The ways to pay a payment by x402: tokens at par with its price that accept authorizations (EIP-3009), each with the deposit address as
+ * payee. The first request creates the addresses. A token whose address is refused or fails is left out, and does not affect the other
+ * tokens. Throws if no token is left.
  */
 export async function listRequirements(
   deps: OpenDepositDeps & { readonly log: Log },
@@ -38,12 +38,12 @@ export async function listRequirements(
     const requirement = opened && requirementOf(deps.registry, opened, payment, deps.world.clock.nowMs());
     if (requirement !== undefined) requirements.push(requirement);
   }
-  // A fault of ours may pass, so it goes before a refusal.
+  // A fault of ours may be temporary, so it is thrown in preference to a refusal.
   if (requirements.length === 0) throw faults[0] ?? refusals[0] ?? noExecutor();
   return requirements;
 }
 
-/** Undefined for an address of an older contract, which accepts no authorizations. */
+/** The requirement for a deposit address. Undefined for an address of an older contract, which accepts no authorizations. */
 function requirementOf(
   registry: Registry,
   { asset, network, address, item }: OpenedDeposit,

@@ -27,7 +27,7 @@ export interface SignedInput {
   readonly actor: string;
 }
 
-/** A signature with the item that was given to the wallet. */
+/** The wallet's answer, with the item that the wallet was asked to sign. */
 interface Given extends SignedInput {
   readonly item: StoredItem;
   readonly chain: Chain;
@@ -35,8 +35,8 @@ interface Given extends SignedInput {
 }
 
 /**
- * Accepts the answer of the wallet of the merchant's account, and returns the refund after that. A valid signature becomes a due
- * item, which the relayer sends like a payment. A repeated request finds the refund under way.
+ * Accepts the answer of the wallet of the merchant's account, and returns the refund in its new state. A valid signature becomes a due
+ * item, which the relayer sends like the item of a payment. A repeated request finds the refund under way.
  */
 export async function acceptSignature(deps: OfferDeps, input: SignedInput): Promise<ShownRefund> {
   const { refundId, result } = input;
@@ -60,7 +60,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
   const { key, commitment, network, deadline } = item;
   const verdict = await chain.payerSide.judge(itemOf(item), result, sender);
   if (verdict.is === 'used') {
-    // The holder of the signature had it carried out without us. The watcher does the rest.
+    // Somebody with the signature has had the item carried out without us. The watcher concludes the refund.
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments: [commitment] });
     if (paid.has(commitment)) return;
   }
@@ -84,8 +84,8 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
 }
 
 /**
- * Stores the hash of the transaction as a hint. The refund becomes `sending` as soon as an endpoint shows a transaction of the
- * account with exactly the calldata that we gave to the wallet.
+ * Stores the hash from the wallet as a hint. The refund becomes `sending` as soon as an endpoint shows a transaction of the account with
+ * exactly the calldata that we gave to the wallet.
  */
 async function noteTransaction(deps: OfferDeps, given: Given): Promise<void> {
   const { item, chain, result, resultsHash, refundId } = given;

@@ -36,16 +36,19 @@ export interface SignatureRequest {
   readonly expiresAt: Date;
 }
 
-/** Long enough to fetch the wallet, but short, because nothing else can pay the refund meanwhile. */
+/**
+ * The validity of a signature request: long enough to fetch the wallet, but short, because until it expires nothing else can pay the
+ * refund.
+ */
 const LIFE_MS = 20 * 60_000;
-/** The time that a relayer needs to send the item. */
+/** The validity that must be left when a signature comes: the time that a relayer needs to send the item. */
 export const LEAST_LEFT_MS = 60_000;
 const SURVEY_TIMEOUT_MS = 5_000;
 
 /**
- * Asks the account that received the payment to sign for a refund. The item is stored before the wallet gets it, because the holder
- * of the account can then have it carried out without returning the signature here. So no float covers the refund until the chain
- * proves that the item has expired, and every further caller gets the same item.
+ * Asks the account that received the payment to sign for a refund. The item is stored before the wallet gets it, because a signature can
+ * be carried out without being returned here. So no float covers the refund until the chain proves that the item has expired, and every
+ * further caller gets the same item.
  */
 export async function offerRefund(deps: OfferDeps, id: string): Promise<SignatureRequest> {
   const refund = await findSignable(deps, id);
@@ -66,7 +69,10 @@ export async function offerRefund(deps: OfferDeps, id: string): Promise<Signatur
   return { requests: walletRequests(connected.chain.payerSide, item, allowance), expiresAt };
 }
 
-/** The merchant pays the whole amount including the fee, so that the recipient gets everything in one transfer. */
+/**
+ * The item that the merchant's account signs. That account pays the whole amount including the fee, so that the recipient gets everything
+ * in one transfer.
+ */
 function itemFor(refund: Signable, { feeAccount }: ConnectedChain, collector: string, nowMs: number): Item {
   const { id: subject, network, asset, method, merchantAccount: payer, recipient } = refund;
   const amount = BigInt(refund.amount);
@@ -84,7 +90,7 @@ interface Storing {
 /** Stores the item. Returns the earlier item instead if a wallet got one before. */
 async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Storing): Promise<Item> {
   await shareFreezes(tx, deps);
-  // Floats cover the refund under the same lock, so only one of the two ways pays.
+  // Floats cover the refund under the same lock, so only the floats or only the merchant's account pays.
   await lockRefund(tx, refund.id);
   const locked = await lockFreeRefund(tx, { id: refund.id, now });
   if (locked?.state !== 'awaiting_funds') throw changedMeanwhile();
@@ -115,11 +121,14 @@ async function offeredBefore(tx: Tx, outgoing: Outgoing, now: Date): Promise<Ite
   return itemOf(item);
 }
 
-/** An attacker with write access to the database must not be able to make a merchant sign a refund to the attacker's account. */
+/**
+ * Throws if the gateway did not write the refund's row. An attacker with write access to the database must not be able to make a merchant
+ * sign a refund to the attacker's account.
+ */
 async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   if (isOwnRefund(deps, refund)) return;
   const { id, mac, recipient, paymentId } = refund;
-  // The row of an older version has no MAC, and returns the money to its payer.
+  // Rows of older versions have no MAC. Such a row is accepted if it returns the money to its payer.
   const paid = await findPayingItem(deps.db.sql, paymentId);
   if (mac === null && paid?.payer === recipient && BigInt(refund.amount) <= BigInt(paid.amount)) return;
   deps.log.error({ id }, 'a refund is not offered to its merchant: its row was changed');
@@ -128,7 +137,7 @@ async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   throw new ApiError('invalid_state', 'The refund is checked by the operator.');
 }
 
-/** Returns the Permit2 allowance. Throws if the account could not pay, or the recipient could not receive. */
+/** Returns the Permit2 allowance of the merchant's account. Throws if that account could not pay, or the recipient could not receive. */
 async function refuseUnable(
   payerSide: PayerSide,
   { merchantAccount, asset, recipient, amount }: Signable,

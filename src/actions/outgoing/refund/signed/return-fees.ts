@@ -22,8 +22,8 @@ const MAX_RETURNED = 200;
 const CHECK_AGAIN_MS = 60_000;
 
 /**
- * Moves the fees of final refunds that merchants have signed for from the operator's float to the merchants' floats. A fee that the
- * operator's float does not cover waits. Returns true if there are more.
+ * Returns the fees of final refunds to the merchants who have signed for them: each fee moves from the operator's float to the merchant's
+ * float. A fee that the operator's float does not cover waits. Returns true if there are more.
  */
 export async function returnFees(deps: CommandDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
@@ -72,15 +72,18 @@ async function postponeFee(tx: Tx, { id, cause }: { readonly id: string; readonl
   await upsertAlert(tx, { name: 'outgoing_refused', subject: feeReference(id), message, lastSeen: at });
 }
 
-/** A separate reference, because the refund's own entries and cover are compared with the chain. */
+/**
+ * The reference of a returned fee in the books. It differs from the refund's id, because the refund's own entries and cover are compared
+ * with the chain.
+ */
 function feeReference(id: string): string {
   return `${id}/fee`;
 }
 
 /**
- * A deep reorg removed a signed refund for good, so its fee goes back from the merchant's float to the operator's. If the merchant
- * has used the fee meanwhile, the rest is the operator's loss, which an alert reports. The fee is returned again if the refund is
- * carried out again.
+ * Moves the fee of a signed refund back from the merchant's float to the operator's, because a deep reorg removed the refund for good. If
+ * the merchant has used the fee meanwhile, the rest is the operator's loss, which an alert reports. The merchant gets the fee again if
+ * the refund is carried out again.
  */
 export async function takeFeeBack(tx: Tx, registry: Registry, outgoing: Outgoing, at: Date): Promise<void> {
   const { id, network, asset, merchantId } = outgoing;

@@ -7,7 +7,7 @@ import { refundNotFound } from '../retry-refund.ts';
 
 export type Signable = ShownRefund & { readonly merchantAccount: string };
 
-/** Throws the reason if the merchant cannot sign for the refund now. */
+/** The refund, if its merchant can sign for it now. Otherwise throws the reason why not. */
 export async function findSignable(deps: CommandDeps, id: string): Promise<Signable> {
   const refund = await findShown(deps, id);
   const { merchantAccount } = refund;
