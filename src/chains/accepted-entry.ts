@@ -15,7 +15,7 @@ export function parseAcceptedId(text: string): Parsed<string> {
   return asset.ok ? { ok: true, value: asset.value.id } : asset;
 }
 
-/** Undefined for an id of an unknown network. */
+/** The mode of the network that an id names. Undefined for an id of an unknown network. */
 export function modeOfAccepted(registry: Registry, id: string): Mode | undefined {
   return registry.network(chainIn(id))?.mode;
 }
@@ -46,7 +46,7 @@ function chainIn(id: string): string {
   return id.split('/', 1)[0] ?? '';
 }
 
-/** `USDC on Base, every asset of Polygon`, for people. */
+/** A list of accepted assets in words: `USDC on Base, every asset of Polygon`. */
 export function acceptedText(registry: Registry, list: AcceptedAssets): string {
   if (list === null) return 'every asset';
   const nameOf = (id: string) => registry.network(chainIn(id))?.name ?? chainIn(id);

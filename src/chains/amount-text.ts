@@ -22,7 +22,7 @@ function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'deci
   return registry.asset(asset) ?? (coin?.id === asset ? coin : unknownCoin(asset));
 }
 
-/** The coin of a network without a record has no symbol. */
+/** The coin of a network without a record. Its symbol is unknown, so it is called `coin`. */
 function unknownCoin(asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
   const decimals = asset.includes('/slip44:') ? coinDecimals(asset) : undefined;
   return decimals === undefined ? undefined : { symbol: 'coin', decimals };
@@ -33,7 +33,7 @@ export function coinText({ coin, name }: Network, units: bigint): string {
   return `${formatForPeople({ units, decimals: coin.decimals })} ${coin.symbol} on ${name}`;
 }
 
-/** The same for programs, as a decimal in whole coins: `0.1`. */
+/** An amount of a network's coin in a form for programs, as a decimal in whole coins: `0.1`. */
 export function coinDecimal({ coin }: Pick<Network, 'coin'>, units: bigint): string {
   return formatDecimal({ units, decimals: coin.decimals });
 }

@@ -5,7 +5,7 @@ export interface ChainCheck {
   /** CAIP-19 ids of the assets whose state is unknown, because too few endpoints answered, or they contradict each other. */
   readonly unchecked: readonly string[];
   readonly problems: readonly ChainProblem[];
-  /** The contradictions of endpoints, one sentence for each. What they concern keeps its previous state. */
+  /** The contradictions of endpoints, one sentence for each. An asset or contract in dispute keeps its previous state. */
   readonly disputes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The chain is unreachable. The message never contains an endpoint's address or answer. */
+/** The error if the chain is unreachable. The message never contains an endpoint's address or answer. */
 export class ChainUnavailableError extends Error {
   readonly network: string;
   constructor(network: string, reason: string) {
@@ -8,7 +8,7 @@ export class ChainUnavailableError extends Error {
   }
 }
 
-/** Undefined if the chain is unreachable. */
+/** The answer of a chain. Undefined if the chain is unreachable. */
 export function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return undefined;
@@ -37,7 +37,10 @@ export class SenderShortError extends Error {
   }
 }
 
-/** Every endpoint answered, and no answer is readable. A retry will not help, so the caller sets the subject of the call aside. */
+/**
+ * The error if every endpoint answered, and no answer is readable. A retry will not help, so the caller sets the subject of the
+ * call aside.
+ */
 export class UnreadableAnswerError extends ChainUnavailableError {
   constructor(network: string, reason: string) {
     super(network, reason);

@@ -7,7 +7,7 @@ export interface ChainHealth {
 }
 
 export interface EndpointState {
-  /** The place in the configuration, as in "endpoint 1". Never the URL, because URLs of endpoints contain secrets. */
+  /** The endpoint's number in the configuration, such as `endpoint 1`. Never the URL, because URLs of endpoints contain secrets. */
   readonly name: string;
   readonly isUp: boolean;
   /** The reason why the endpoint is down, as the end of a sentence about it. */

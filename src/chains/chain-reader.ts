@@ -8,7 +8,7 @@ export interface ChainReader {
   readonly network: Network;
 
   head(): Promise<Block>;
-  /** The canonical block of that height. Undefined when the chain is shorter. */
+  /** The canonical block of this height. Undefined when the chain is shorter. */
   block(number: number): Promise<Block | undefined>;
   /** The events of every release of our contracts in these blocks, in order. Bounds are inclusive. Unreadable logs are left out. */
   events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
@@ -22,15 +22,15 @@ export interface ChainReader {
     toBlock: number,
     onUnreadable?: OnUnreadable,
   ): Promise<readonly Incoming[]>;
-  /** Like `incoming`, for transfers from or to these accounts. Needs two calls. */
+  /** Like `incoming`, but for transfers from these accounts as well as to them. It needs two calls to an endpoint. */
   readonly touching: ChainReader['incoming'];
-  /** Coin that transactions of that block sent to one of these accounts. Transfers by contracts are not included. */
+  /** Native coin that transactions of a block sent to one of these accounts. Coin that contracts sent is not included. */
   coinTransfers(accounts: readonly string[], block: number): Promise<readonly Incoming[]>;
   /** The coin transfer of a mined transaction. Undefined when it transfers no coin, or has failed. */
   coinTransfer(hash: string): Promise<Incoming | undefined>;
   /** A transaction with its sender and cost. Undefined while it is not mined. */
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
-  /** All transactions of that block that one of these accounts sent. */
+  /** All transactions of a block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
   /** The balance in the native coin, now or at a block. */
   balance(account: string, atBlock?: number): Promise<bigint>;
@@ -46,24 +46,24 @@ export interface ChainReader {
  * `ChainUnavailableError` when the endpoint gave no answer.
  */
 export interface Witness {
-  /** The endpoint's place in the configuration, as in "endpoint 1", never its URL. */
+  /** The endpoint's number in the configuration, such as `endpoint 1`, never its URL. */
   readonly name: string;
   /** Milliseconds since the endpoint stopped answering, or since it lags behind the chain. 0 for a healthy endpoint. */
   silentForMs(): number;
-  /** Records that two other endpoints contradicted this endpoint. It ranks last for a while. */
+  /** Records that two other endpoints contradicted this endpoint. For a while, this endpoint is then asked last. */
   distrust(): void;
   head(): Promise<Block>;
-  /** The block of that height, or the newest block of that finality. Undefined when the endpoint's chain is shorter. */
+  /** The block of this height, or the newest block of this finality. Undefined when the endpoint's chain is shorter. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
   /** The number of slots that mined transactions of the account used, now or at a block. */
   usedSlots(account: string, atBlock?: number): Promise<number>;
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
-  /** Undefined while the endpoint has no receipt. */
+  /** The receipt of a transaction. Undefined while the endpoint has none. */
   receipt(hash: string): Promise<Receipt | undefined>;
   /** The transaction's transfers of known tokens, and its own coin transfer. Empty while the endpoint has no receipt. */
   transfers(hash: string): Promise<readonly Incoming[]>;
-  /** As `ChainReader.incoming`, according to this endpoint. */
+  /** Like `ChainReader.incoming`, but by the answers of this endpoint alone. */
   readonly incoming: ChainReader['incoming'];
   readonly touching: ChainReader['incoming'];
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
@@ -72,11 +72,11 @@ export interface Witness {
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
-  /** In lower case. */
+  /** The address of the sender in lower case. */
   readonly from: string;
-  /** In units of execution. */
+  /** The units of execution that the transaction used, such as gas. */
   readonly workSpent: bigint;
-  /** Its cost, in the smallest unit of the coin. */
+  /** The cost of the transaction, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
   /** The events of our contracts in the transaction. */
   readonly events: readonly ChainEvent[];
@@ -85,7 +85,7 @@ export interface Receipt {
 export type OnUnreadable = (log: UnreadableLog) => void;
 
 export interface UnreadableLog {
-  /** The position of the log. Undefined if the position is unreadable, too. */
+  /** The place of the log on chain. Undefined if this place is unreadable, too. */
   readonly place: { readonly block: number; readonly transactionHash: string; readonly logIndex: number } | undefined;
   readonly reason: string;
 }
@@ -104,27 +104,27 @@ export interface Block extends BlockId {
 export interface SentTransaction {
   readonly hash: string;
   readonly from: string;
-  /** Its place among the account's transactions. */
+  /** The number of the transaction among those of its sender. */
   readonly slot: number;
   readonly block: BlockId;
-  /** Its cost, in the smallest unit of the coin. */
+  /** The cost of the transaction, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
 }
 
-/** A transfer to one of our accounts. */
+/** A transfer to one of our accounts, or from one if it was read by `touching`. */
 export interface Incoming {
   readonly block: BlockId;
   readonly transactionHash: string;
-  /** Negative for native coin, because its transfers leave no log. */
+  /** The index of the transfer's log in its block. Negative for native coin, because its transfers leave no log. */
   readonly logIndex: number;
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
   readonly from: string;
   readonly to: string;
   readonly amount: bigint;
 }
 
-/** An event of our contracts. Anybody can cause look-alikes, so an event counts only if its commitment is stored. */
+/** An event of our contracts. Anybody can make a contract emit a similar one, so an event counts only if its commitment is stored. */
 export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;
@@ -135,10 +135,10 @@ export type ChainEvent = {
 } & (
   | {
       readonly type: 'paid';
-      /** The seal of the item, or the 16 bytes of an id by the first release. In hex, without 0x. */
+      /** The seal of the item, or from the first release the 16 bytes of an id. In hex, without 0x. */
       readonly subject: string;
       readonly payer: string;
-      /** CAIP-19. */
+      /** A CAIP-19 id. */
       readonly asset: string;
       readonly amount: bigint;
       readonly fee: bigint;
@@ -147,11 +147,11 @@ export type ChainEvent = {
       readonly terms?: PaidTerms;
     }
   | { readonly type: 'refused'; readonly reason: RefusalReason }
-  /** Money was swept from the deposit address of the commitment. The event proves this amount, and no payment. */
+  /** Money was swept from the deposit address of the commitment. The event proves this amount, and does not prove a payment. */
   | {
       readonly type: 'swept';
       readonly subject: string;
-      /** CAIP-19. */
+      /** A CAIP-19 id. */
       readonly asset: string;
       readonly amount: bigint;
       readonly fee: bigint;

@@ -4,16 +4,16 @@ import type { Signer } from './signer.ts';
 /** A network the operator has configured, with the accounts that act on it. */
 export interface ConnectedChain {
   readonly chain: Chain;
-  /** Without a relayer the network is watched, and nothing new is offered on it. */
+  /** The signers of the relayers. Without a relayer the network is watched, and nothing new is offered on it. */
   readonly relayers: readonly Signer[];
   readonly feeAccount: string;
-  /** Receives payments of merchants without a destination for the asset. */
+  /** The account that receives payments of merchants without a destination for the asset. */
   readonly intermediateAccount: string;
-  /** Without a signer, the money of the intermediate account stays there. */
+  /** The signer of the intermediate account. Without it, the money of the account stays there. */
   readonly intermediateSigner?: Signer | undefined;
   /**
-   * The signers of further intermediate accounts: the next one, and earlier ones, whose money still moves. Deposit addresses name an
-   * earlier account for ever.
+   * The signers of further intermediate accounts: the next one, and earlier ones, whose money still moves. Existing deposit
+   * addresses name an earlier account for ever.
    */
   readonly otherIntermediates?: readonly Signer[];
   /** CAIP-19 ids of the assets that are payable now: known, and confirmed by the last check of the chain. */
@@ -22,7 +22,7 @@ export interface ConnectedChain {
   problems(): readonly string[];
 }
 
-/** True for the intermediate account, and for every further one whose key is configured. */
+/** True for the intermediate account, and for every further intermediate account whose key is configured. */
 export function isIntermediate({ intermediateAccount, otherIntermediates = [] }: ConnectedChain, address: string) {
   return address === intermediateAccount || otherIntermediates.some((other) => other.address === address);
 }
@@ -38,7 +38,7 @@ export function intermediateSignerAt(
 }
 
 export interface Chains {
-  /** By CAIP-2. */
+  /** The network with this CAIP-2 id. */
   find(network: string): ConnectedChain | undefined;
   list(): readonly ConnectedChain[];
 }

@@ -13,7 +13,7 @@ export function destinationProblem(
   asset: string,
 ): string | undefined {
   const { chainId, address } = account;
-  // These contracts are known on networks that are not connected, too.
+  // A family knows its contracts even on networks that are not connected.
   const ofContract = findFamily(chainId)?.contractProblem(address);
   if (ofContract !== undefined) return ofContract;
   const tokens = [asset, ...assetsOf(registry, chainId).map(({ id }) => id)];

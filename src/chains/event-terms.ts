@@ -4,12 +4,12 @@ import type { PayMethod } from '../domain/item.ts';
 export interface PaidTerms {
   readonly method: PayMethod;
   readonly feeAccount: string;
-  /** Unix seconds. Up to 256 bits: anybody can emit an event with a deadline of their choice. */
+  /** The deadline in Unix seconds. It can have 256 bits: anybody can emit an event with a deadline of their choice. */
   readonly deadline: bigint;
 }
 
 export interface SweptTerms {
-  /** CAIP-19, on this network. */
+  /** The asset that the address was made for. CAIP-19, on this network. */
   readonly askedAsset: string;
   readonly feeAccount: string;
   readonly asked: bigint;

@@ -1,21 +1,27 @@
 import type { Blacklist, FinalityTag } from './network.ts';
 
-/** Facts that a chain shows about itself and its tokens, for the record of a network that Till does not know yet. */
+/**
+ * The types of this file are facts that a chain shows about itself and its tokens, for the record of a network that Till does not
+ * know yet.
+ */
 
-/** `missing`: the chain has answered that there is none. `unknown`: no usable answer, so it may be there. */
+/**
+ * The result of looking for a fact. `missing`: the chain has answered that it does not exist. `unknown`: there was no usable
+ * answer, so it may exist.
+ */
 export type Found<T> =
   | { readonly is: 'found'; readonly value: T }
   | { readonly is: 'missing' }
   | { readonly is: 'unknown'; readonly reason: string };
 
 export interface ExaminedNetwork {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly chainId: string;
   readonly head: number;
   readonly blockTime: Found<BlockTime>;
   readonly tags: Readonly<Record<FinalityTag, Found<true>>>;
   readonly permit2: Found<true>;
-  /** The address of the newest release that is deployed. The same for `depositContract`. */
+  /** The address of the newest deployed release of the Collector. `depositContract` is the address of the contract that sweeps. */
   readonly collector: Found<string>;
   readonly depositContract: Found<string>;
 }
@@ -27,11 +33,11 @@ export interface BlockTime {
 }
 
 export interface ExaminedToken {
-  /** Spelled with its checksum. */
+  /** The address of the token, spelled with its checksum. */
   readonly address: string;
   readonly decimals: number;
   readonly symbol: string;
-  /** Missing where the contract has no name that can be shown. */
+  /** The name of the token. Missing if the contract has no name that can be shown. */
   readonly name: Found<string>;
   readonly domain: Found<ExaminedDomain>;
   readonly authorizations: Found<'eip3009-bytes' | 'eip3009-vrs'>;
@@ -41,6 +47,6 @@ export interface ExaminedToken {
 export interface ExaminedDomain {
   readonly name: string;
   readonly version: string;
-  /** `separator`: this name and version give the token's `DOMAIN_SEPARATOR()`. */
+  /** The proof of the domain. `eip5267`: the token reports it. `separator`: this name and version give the token's `DOMAIN_SEPARATOR()`. */
   readonly by: 'eip5267' | 'separator';
 }

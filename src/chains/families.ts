@@ -2,7 +2,10 @@ import { isNamespace, type Namespace } from '../domain/addresses/families.ts';
 import { EVM } from './evm/evm-family.ts';
 import type { Family } from './family.ts';
 
-/** The adapter of each family of `domain/addresses/families.ts`. Accounts of a family without one are read, and never paid from. */
+/**
+ * The adapter of each family of `domain/addresses/families.ts`. Without an adapter, the gateway reads accounts of the family, and
+ * never pays from them.
+ */
 const ADAPTERS: Readonly<Record<Namespace, Family | undefined>> = { eip155: EVM, solana: undefined };
 
 /** The family of a network, by any CAIP id on it. Undefined for a network whose family has no adapter. */

@@ -5,7 +5,7 @@ import { weightOf } from './weight.ts';
 interface Amount {
   /** An asset of any network: the address of a payment can hold money on another network than the one that was asked for. */
   readonly asset: string;
-  /** In the smallest unit, as a decimal integer. */
+  /** The amount in the smallest unit, as a decimal integer. */
   readonly amount: string;
 }
 
@@ -15,7 +15,7 @@ export interface FinalityNeeds {
   readonly tag: FinalityTag | undefined;
 }
 
-/** In ascending order. If tiers have different tags, the stricter one applies. */
+/** The finality tags, the strictest last. If tiers have different tags, the stricter one applies. */
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
 /** The finality that a network asks for money of this amount: the strictest requirement of all tiers that the amount reaches. */
@@ -41,12 +41,12 @@ function needsOf(finality: Finality | undefined, tiers: readonly FinalityTier[])
 
 const DEFAULT_BLOCK_MS = 2_000;
 
-/** The usual time between two blocks. A network that nothing is known of counts as a fast one. */
+/** The usual time between two blocks. A network without this fact in its record counts as a fast one. */
 export function blockTimeOf(network: Pick<Network, 'finality'> | undefined): number {
   return network?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
 }
 
-/** Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
+/** The time that is allowed for a tag. Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
 const TAG_MS = 30 * 60_000;
 
 /** The time in which a new block meets these needs, if its network makes blocks `slack` times more slowly than usual. */
@@ -54,7 +54,7 @@ export function finalityMs(network: Network, { depth, tag }: FinalityNeeds, slac
   return slack * depth * blockTimeOf(network) + (tag === undefined ? 0 : TAG_MS);
 }
 
-/** The default limit. A shop's usual payments still succeed if only one endpoint answers. */
+/** The default weight up to which one endpoint is enough. A shop's usual payments then still succeed if only one endpoint answers. */
 const DEFAULT_LONE_CEILING = 100n;
 
 export function loneCeilingOf({ finality }: Network): bigint {
@@ -66,7 +66,10 @@ export function isSmall(deps: RegistryDeps, network: Network, money: Amount): bo
   return weightIn(deps, money) <= loneCeilingOf(network);
 }
 
-/** The registry knows the assets of all networks, and a network only its own, so that money of others would have the greatest weight. */
+/**
+ * The weight of an amount. The asset is looked up in the registry of all networks. A network's own list lacks assets of other
+ * networks, and an unknown asset has the greatest weight.
+ */
 function weightIn({ registry }: RegistryDeps, { asset, amount }: Amount): bigint {
   return weightOf(registry.asset(asset), BigInt(amount));
 }

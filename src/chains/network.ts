@@ -2,16 +2,16 @@ import type { Mode } from '../domain/mode.ts';
 
 /** A chain known to Till. Each is a file of `networks/`, or of the operator's folder; `records/` reads them. */
 export interface Network {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly chainId: string;
   readonly name: string;
   /** Test networks have worthless money, so live keys may not name their assets. */
   readonly mode: Mode;
   /** The coin that pays for gas. */
   readonly coin: Coin;
-  /** By CAIP-19. If prices may be in the native coin, the coin comes first. */
+  /** The assets by CAIP-19 id. If prices may be in the native coin, the coin comes first. */
   readonly assets: ReadonlyMap<string, KnownAsset>;
-  /** The URL of the block explorer up to the transaction hash. */
+  /** The beginning of the block explorer's URL for a transaction. The transaction hash follows it. */
   readonly explorer?: string;
   /** The rules for the finality of a payment. Undefined where Till cannot accept payments yet. */
   readonly finality?: Finality;
@@ -21,13 +21,16 @@ export interface Network {
   readonly minTip?: bigint;
   /** The highest tip per unit of gas, whatever endpoints report. The default is in `evm/fees.ts`. */
   readonly maxTip?: bigint;
-  /** The highest price per unit of gas without a setting of the operator. Default: `settings/chains.ts`. */
+  /** The highest price per unit of gas, if the operator has set none. Default: `settings/chains.ts`. */
   readonly gasPriceCap?: bigint;
-  /** The most that gas may cost within an hour without a setting of the operator. Default: `settings/chains.ts`. */
+  /** The most that gas may cost within an hour, if the operator has set no limit. Default: `settings/chains.ts`. */
   readonly gasCostPerHour?: bigint;
-  /** For messages, the places in the record's file: of the network's id (by CAIP-2), and of a token's decimals (by CAIP-19). */
+  /**
+   * The places of two facts in the record's file, for messages: the network's id (by CAIP-2 id), and a token's decimals (by
+   * CAIP-19 id).
+   */
   readonly places?: ReadonlyMap<string, string>;
-  /** True if none of its assets is offered to payers any more. Payments and transfers under way go on. */
+  /** True if none of the network's assets is offered to payers any more. Payments and transfers under way go on. */
   readonly isRetired?: true;
   /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
@@ -65,18 +68,18 @@ export const FINALITY_TAGS = ['safe', 'finalized'] as const;
 export type FinalityTag = (typeof FINALITY_TAGS)[number];
 
 export interface KnownAsset {
-  /** CAIP-19, in canonical spelling. */
+  /** A CAIP-19 id in canonical spelling. */
   readonly id: string;
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
-  /** Decimals of a quote, which is rounded up: 2 for tokens at par; for coins, enough that one step is worth less than a cent. */
+  /** The decimals to which a quote is rounded up: 2 for tokens at par; for coins, so many that one step is worth less than a cent. */
   readonly quoteDecimals: number;
   /** The currency that the token is pegged to, one to one. */
   readonly peg?: string;
   /** The symbol whose rate the token has, such as ETH for WETH. */
   readonly ratedAs?: string;
-  /** Upper bound for the value of a whole token, in units of a currency. Undefined for pegged tokens. */
+  /** An upper bound for the value of a whole token, in units of a currency. Undefined for pegged tokens. */
   readonly worthAtMost?: bigint;
   /** The payment method. Undefined for an asset that is only a price or a destination. */
   readonly pay?: PayTerms;

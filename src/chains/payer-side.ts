@@ -3,7 +3,10 @@ import type { Step } from '../domain/option.ts';
 import type { Network } from './network.ts';
 import type { RefusalReason } from './refusal-reason.ts';
 
-/** The port for the payer: its means, the terms and actions that its wallet signs, and the judgement of what the wallet returned. */
+/**
+ * The port for the payer's side: balances and allowances, the terms and actions that the wallet signs, and the judgement of the
+ * wallet's results.
+ */
 export interface PayerSide {
   readonly network: Network;
 
@@ -14,7 +17,7 @@ export interface PayerSide {
   collector(): string | undefined;
   /** The address of the contract that new deposit addresses are derived from. Undefined while the network has none. */
   depositContract(): string | undefined;
-  /** The way of payment of the asset. For an asset that nobody can pay with now, the usual way of tokens. */
+  /** The payment method of the asset. For an asset that nobody can pay with now, the usual method for tokens. */
   methodOf(asset: string): PayMethod;
   /** The commitment: the hash of the whole item. The payer's signature covers it, or the deposit address is derived from it. */
   commitmentOf(item: Item): string;
@@ -26,7 +29,7 @@ export interface PayerSide {
   walletSteps(cost: { readonly asset: string; readonly amount: bigint }, allowance: bigint): readonly Step[];
   /** The actions of the payer's wallet for the item: one for each step. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
-  /** Everything the options of one request need of this chain, in one round trip. */
+  /** Reads everything that the options of one request need from this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
   /**
    * The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction.
@@ -37,7 +40,7 @@ export interface PayerSide {
   /**
    * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the payer,
    * to the Collector, with the amount and calldata of the wallet action. False for a reverted transaction. Endpoints may lie and
-   * transactions may be replaced, so `true` is a reason to wait for the event, and no evidence.
+   * transactions may be replaced. So `true` is a reason to wait for the event, and does not prove the payment.
    */
   isPaymentShown(item: Item, hash: string): Promise<boolean>;
 }
@@ -59,7 +62,7 @@ export interface SurveyAsk {
 export interface Survey {
   /** One holding for each payer and asset, except for assets with a fault. */
   readonly holdings: readonly Holding[];
-  /** The assets that their recipient could not receive. */
+  /** The assets that cannot be received by their recipient. */
   readonly unreceivable: readonly string[];
   /** The assets whose contract did not behave like a token, with the reason. These assets have no holdings. */
   readonly faults: readonly { readonly asset: string; readonly problem: string }[];

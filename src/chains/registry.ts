@@ -10,20 +10,20 @@ import { type Replacement, replacementProblems, replacementsOf } from './records
 export interface Registry {
   readonly networks: readonly Network[];
   readonly assets: readonly KnownAsset[];
-  /** By CAIP-2. */
+  /** The network with this CAIP-2 id. */
   network(chainId: string): Network | undefined;
-  /** By CAIP-19, in canonical spelling. */
+  /** The asset with this CAIP-19 id, which must be in canonical spelling. */
   asset(id: string): KnownAsset | undefined;
-  /** By CAIP-2 of a network, or CAIP-19 of an asset. */
+  /** The icon of a network (by CAIP-2 id) or of an asset (by CAIP-19 id). */
   icon(id: string): Icon | undefined;
-  /** Path of the file that a network comes from. Undefined for a network that only the database remembers. */
+  /** The path of the file that a network comes from. Undefined for a network that only the database remembers. */
   fileOf(chainId: string): string | undefined;
   /**
-   * `networks/x.json:12:7 tokens[1].decimals`: the place of the field in the record of a network or an asset, as the beginning of
-   * a sentence.
+   * The place of a field in the record of a network or an asset, as the beginning of a sentence: `networks/x.json:12:7
+   * tokens[1].decimals`.
    */
   placeOf(id: string, field: RecordField): string;
-  /** Tokens of the operator's files that take the place of built-in ones. */
+  /** Tokens of the operator's files that replace built-in ones. */
   readonly replacements: readonly Replacement[];
   /** The hash of each record of the files, by CAIP-2. Nodes with the same files have the same hashes. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -45,12 +45,15 @@ export interface RegistryDeps {
   readonly registry: Registry;
 }
 
-/** The records that come with Till. */
+/** The folder of the records that come with Till. */
 const BUILT_IN = join(import.meta.dirname, '../../networks');
 /** The SLIP-44 number of Ether, the usual coin of EVM chains. */
 const ETHER = 60;
 
-/** The built-in networks, and those of the operator's folder, which add to them or replace them by id. */
+/**
+ * Reads the built-in networks, and those of the operator's folder. A network of the operator replaces the built-in one with the
+ * same id.
+ */
 export function readRegistry(
   folder?: string,
 ): { readonly registry: Registry } | { readonly problems: readonly string[] } {
@@ -66,7 +69,7 @@ export function readRegistry(
   return { registry: createRegistry([...byId.values()], replacements) };
 }
 
-/** The records that come with Till, alone. A test checks that they have no problem. */
+/** The registry of the records that come with Till, without an operator's folder. A test checks that they have no problem. */
 export function builtInRegistry(): Registry {
   const read = readRegistry();
   if ('problems' in read) throw new Error(read.problems.join('\n'));
@@ -88,8 +91,8 @@ export function createRegistry(filed: readonly FiledNetwork[], replacements: rea
 }
 
 /**
- * The registry with records that only the database remembers: those of removed files. They are used to display old amounts, and
- * are never offered to payers. The hashes of the registry cover the files only.
+ * The registry with additional records that only the database remembers: those of removed files. They are used to display old
+ * amounts, and are never offered to payers. The hashes of the registry cover the files only.
  */
 export function withRemembered(registry: Registry, remembered: readonly Network[]): Registry {
   if (remembered.length === 0) return registry;
@@ -131,13 +134,13 @@ function placesIn(filed: readonly FiledNetwork[]): Registry['placeOf'] {
     const { network, placeOf } = found;
     if (id === chainId) return placeOf(field === 'slip44' ? ['coin', field] : [field]);
     if (id === network.coin.id) return placeOf(['coin', field]);
-    // Icons and places count the tokens in the order of the file, which the map keeps.
+    // Places count the tokens in the order of the file, which the map keeps.
     const index = [...network.assets.keys()].filter((asset) => asset !== network.coin.id).indexOf(id);
     return placeOf(['tokens', index, field]);
   };
 }
 
-/** Live networks first; EVM chains by their numbers, then the others. */
+/** The order of networks: live networks first, then EVM chains by their numbers, then the others. */
 function byReference(one: Network, other: Network): number {
   const inMode = one.chainId.localeCompare(other.chainId, 'en', { numeric: true });
   return one.mode === other.mode ? inMode : one.mode === 'live' ? -1 : 1;

@@ -9,32 +9,41 @@ import type { Signer } from './signer.ts';
 export interface Sender {
   readonly network: Network;
 
-  /** The outcome of each item if the batch were sent now. Rejects with `SenderShortError` if the sender cannot pay the cost. */
+  /**
+   * The outcome that each item would have if the batch were sent now. Rejects with `SenderShortError` if the sender cannot pay
+   * the cost.
+   */
   simulate(batch: readonly SignedItem[], how?: Simulation): Promise<readonly ItemOutcome[]>;
-  /** Signs the item with one of our own accounts as payer. */
+  /** Signs an item whose payer is one of our own accounts. */
   signItem(signer: Signer, item: Item): Promise<string>;
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
-  /** The offer with which a transaction is mined soon. */
+  /** An offer with which a transaction is expected to be mined soon. */
   suggestOffer(): Promise<Offer>;
   /**
    * The offer with which a transaction can replace one that made `offer` and is not mined. Undefined above the operator's cap, or
-   * if a higher offer is no remedy: then the signed transaction is only sent again.
+   * if a higher offer would not help: then the signed transaction is only sent again.
    */
   raiseOffer(offer: Offer, terms: { readonly current: Offer; readonly cap: bigint | undefined }): Offer | undefined;
-  /** A price in the words of the family. */
+  /** A price of an offer as text, in the usual unit of the chain family. */
   priceText(price: bigint): string;
-  /** Signs without sending. All items share Collector, asset, method and fee account. In coin, the signer pays the only item. */
+  /**
+   * Signs a batch without sending it. All items share Collector, asset, method and fee account. A batch in native coin has one
+   * item, which the signer pays.
+   */
   signBatch(signer: Signer, batch: readonly SignedItem[], bid: Bid): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its slot. */
   signNothing(signer: Signer, bid: Bid): Promise<SignedTransaction>;
   /**
-   * Sends the bytes to one endpoint. `isRepeated`: they were sent before, and are sent to every endpoint now, because an endpoint may
-   * accept a transaction and pass it on to nobody.
+   * Sends a signed transaction to one endpoint. If `isRepeated` is true, the transaction was sent before, and is now sent to
+   * every endpoint, because an endpoint may accept a transaction and pass it on to nobody.
    */
   broadcast(bytes: string, how?: { readonly isRepeated: boolean }): Promise<BroadcastOutcome>;
   findTransaction(hash: string): Promise<TransactionState>;
-  /** The number of slots that mined transactions of the account used, by one endpoint. For display: decisions need two endpoints. */
+  /**
+   * The number of slots that mined transactions of the account used, by the answer of one endpoint. For display only: decisions
+   * need two endpoints.
+   */
   usedSlots(signer: string): Promise<number>;
 }
 
@@ -42,13 +51,16 @@ export type ItemOutcome = { readonly is: 'paid' } | { readonly is: 'refused'; re
 
 export interface Simulation {
   /**
-   * The transaction to come. The simulation uses its sender and offer, and its limits: code of a contract can notice a difference and behave in
-   * one way in the simulation and in another way in the transaction.
+   * The transaction that would be sent. The simulation uses its sender, offer and limits, because a contract can notice other
+   * values and then behave differently than in the transaction.
    */
   readonly as?: Sending;
-  /** The state after this block instead of the newest block. */
+  /** The block after which the batch is simulated. Without it, the newest block. */
   readonly atBlock?: number;
-  /** True to ask two endpoints. An item that one of them would carry out is reported as paid: a single one may refuse everything. */
+  /**
+   * True to ask two endpoints. An item counts as paid if one of them would carry it out, because a single endpoint may refuse
+   * everything.
+   */
   readonly isDoubted?: boolean;
 }
 
@@ -58,23 +70,26 @@ export interface Sending {
 }
 
 /**
- * A place in the order of an account's transactions, and the offer for it. Slots are counted from 0 and are used in their order, each
- * by one transaction; a family says what they are on its chain.
+ * A slot of an account, and the offer for the transaction in it. Slots are counted from 0 and are used in their order, each by
+ * one transaction. EVM chains call them nonces.
  */
 export interface Bid {
   readonly slot: number;
   readonly offer: Offer;
 }
 
-/** A transaction that only its family can read. The others keep it, send it, and know it by its hash. */
+/** A signed transaction. Only the code of its chain family can read it. Other code stores it, sends it, and identifies it by its hash. */
 export interface SignedTransaction {
   readonly hash: string;
   readonly bytes: string;
-  /** The most that it can cost, in the smallest unit of the coin, without the coin that it transfers. */
+  /** The most that the transaction can cost, in the smallest unit of the coin, without the coin that it transfers. */
   readonly cost: bigint;
 }
 
-/** The answer to a broadcast. If unclear, rejects with `ChainUnavailableError`, because the transaction may have spread. */
+/**
+ * The answer to a broadcast. Without a clear answer, `broadcast` rejects with `ChainUnavailableError`, because the transaction
+ * may have spread.
+ */
 export type BroadcastOutcome =
   | 'accepted'
   /** The endpoint had the transaction already. */
@@ -83,7 +98,7 @@ export type BroadcastOutcome =
   | 'slot_used'
   /** The transaction of an earlier slot has not arrived. */
   | 'slot_early'
-  /** A replacement needs a higher offer. */
+  /** The transaction needs a higher offer to replace another one. */
   | 'underpriced'
   | 'short_balance';
 

@@ -1,8 +1,8 @@
 import type { Item } from '../domain/item.ts';
 
-/** The content behind a digest, so that an external signer can apply its own policy. */
+/** The content of which a digest is signed, so that an external signer can apply its own policy to it. */
 export type Signable = {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
   /** The items that the signature authorizes, or that the signed transaction executes. Empty for a transaction that pays nothing. */
   readonly items: readonly Item[];
@@ -12,7 +12,7 @@ export type Signable = {
   | { readonly kind: 'transaction'; readonly transaction: Readonly<Record<string, unknown>> }
 );
 
-/** The signer's own policy refuses the content. The same request may be accepted later. */
+/** The error if the signer's own policy refuses the content. The same request may be accepted later. */
 export class SignerRefusedError extends Error {
   readonly reason: string;
   constructor(reason: string) {

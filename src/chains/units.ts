@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
 
 /** The unit of an amount: a currency, or a token on a network. */
 export interface Unit {
-  /** In canonical spelling: `iso4217/USD` or `caip19/eip155:8453/erc20:0x…`. */
+  /** The id in canonical spelling: `iso4217/USD` or `caip19/eip155:8453/erc20:0x…`. */
   readonly id: string;
   readonly symbol: string;
   readonly name: string;

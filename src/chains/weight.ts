@@ -8,13 +8,13 @@ const UNKNOWN_WORTH = 100_000n;
 
 type Weighed = Pick<KnownAsset, 'decimals' | 'peg' | 'worthAtMost'> | undefined;
 
-/** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
+/** The weight of an amount, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
 export function weightOf(asset: Weighed, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth + one - 1n) / one;
 }
 
-/** The weight rounded down, so less than one unit of weight is zero. */
+/** The weight of an amount, rounded down. An amount of less than one unit of weight has the weight zero. */
 export function fullWeightOf(asset: Weighed, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth) / one;

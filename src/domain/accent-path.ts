@@ -1,6 +1,6 @@
 export const ACCENT_SHEETS = '/brand/';
 
-/** In a file of its own, because the point of sale needs nothing else of accents. */
+/** The path of the stylesheet that sets an accent colour. It has its own file, because the point of sale needs nothing else of accents. */
 export function accentSheetPath(accent: string): string {
   return `${ACCENT_SHEETS}${accent.slice(1)}.css`;
 }

@@ -7,13 +7,13 @@ export const GROUNDS = {
 } as const;
 
 const [WHITE, BLACK] = ['#ffffff', '#000000'] as const;
-/** WCAG 2.2 AA: 1.4.11 for a button on its page, 1.4.3 for the text on the button. */
+/** The least contrast that WCAG 2.2 AA demands: criterion 1.4.11 for a button on its page, 1.4.3 for the text on the button. */
 const LEAST_ON_PAGE = 3;
 const LEAST_OF_TEXT = 4.5;
 
 const COLOUR = /^#[0-9a-f]{6}$/;
 
-/** `#rrggbb`. Null if the text is no such colour. */
+/** Reads a colour of the form `#rrggbb`. Null if the text is no such colour. */
 export function parseColour(text: string): string | null {
   const colour = text.toLowerCase();
   return COLOUR.test(colour) ? colour : null;
@@ -28,13 +28,13 @@ export function contrast(one: string, other: string): number {
 export interface AccentProblem {
   readonly theme: keyof typeof GROUNDS;
   readonly ground: string;
-  /** Rounded down to two decimals, so that 2.999 does not read as enough. */
+  /** The contrast, rounded down to two decimals, so that 2.999 is not shown as a sufficient 3. */
   readonly ratio: number;
   readonly needed: number;
   readonly nearest: string;
 }
 
-/** Undefined if buttons of this colour are visible in both themes. */
+/** The background on which buttons of this colour have too little contrast. Undefined if buttons are visible in both themes. */
 export function accentProblem(accent: string): AccentProblem | undefined {
   const { theme, ground, ratio } = weakest(accent);
   if (ratio >= LEAST_ON_PAGE) return undefined;
@@ -42,7 +42,7 @@ export function accentProblem(accent: string): AccentProblem | undefined {
   return { theme, ground, ratio: shown, needed: LEAST_ON_PAGE, nearest: nearestTo(accent) };
 }
 
-/** The stylesheet is outside of all cascade layers, so it wins over the tokens of both themes. */
+/** The stylesheet that sets an accent colour. It is outside of all cascade layers, so it overrides the tokens of both themes. */
 export function accentSheet(accent: string): string {
   const { main, hover, text } = accentColours(accent);
   return `:root{--main:${main};--main-hover:${hover};--on-main:${text}}\n`;
@@ -56,8 +56,8 @@ export interface AccentColours {
 }
 
 /**
- * The text is black or white, whichever has more contrast. The better of the two has at least 4.58:1 on every colour, so no
- * accent is refused for its text.
+ * The colours of a button with this accent. Its text is black or white: the one with more contrast. That contrast is at least
+ * 4.58:1 on every colour, so no accent is refused for its text.
  */
 export function accentColours(main: string): AccentColours {
   const text = contrast(main, WHITE) >= contrast(main, BLACK) ? WHITE : BLACK;
@@ -79,8 +79,8 @@ function weakest(colour: string) {
 }
 
 /**
- * The first mix with black or white that is visible in both themes. It always exists, because greys of medium brightness are
- * visible in both.
+ * The first mix of the accent with black or white that is visible in both themes. It always exists, because greys of medium
+ * brightness are visible in both.
  */
 function nearestTo(accent: string): string {
   for (let percent = 1; percent <= 100; percent += 1) {

@@ -1,13 +1,13 @@
 /**
  * The assets that payers may pay with: CAIP-19 ids, and CAIP-2 ids for all assets of a network, including assets that the gateway
- * adds later. Null is no limit. A stored list is never empty, because nobody could pay then.
+ * adds later. Null means no limit. A stored list is never empty, because then nobody could pay.
  */
 export type AcceptedAssets = readonly string[] | null;
 
 /** The limit of entries in one list. */
 export const MAX_ACCEPTED_ASSETS = 100;
 
-/** `id` is an asset, or a network: a network is accepted only if the list names the network itself. */
+/** True if the list accepts `id`, an asset or a network. A network is accepted only if the list names the network itself. */
 export function accepts(list: AcceptedAssets, id: string): boolean {
   return list === null || list.includes(id) || list.includes(networkIn(id));
 }
@@ -17,7 +17,10 @@ export function acceptsOn(list: AcceptedAssets, network: string): boolean {
   return list === null || list.some((id) => networkIn(id) === network);
 }
 
-/** Sorted, without repetitions, and without assets of networks that the list names. Equal meanings have equal results. */
+/**
+ * The canonical form of a list: sorted, without repetitions, and without assets of networks that the list names. Lists with the
+ * same meaning have the same form.
+ */
 export function canonicalList(ids: readonly string[]): readonly string[] {
   const networks = new Set(ids.filter((id) => networkIn(id) === id));
   return [...new Set(ids)].filter((id) => networks.has(id) || !networks.has(networkIn(id))).sort();
@@ -33,7 +36,7 @@ export function acceptedByAll(lists: readonly AcceptedAssets[]): AcceptedAssets 
 
 const SHOWN = 5;
 
-/** `the partner accepts A, B; the merchant accepts C`: a message must name the lists that leave nothing to pay with. */
+/** The lists as text, for an error message: `the partner accepts A, B; the merchant accepts C`. Lists without a limit are left out. */
 export function listsText(lists: Readonly<Record<string, AcceptedAssets>>): string {
   return Object.entries(lists)
     .flatMap(([owner, list]) => (list === null ? [] : [`the ${owner} accepts ${namesText(list)}`]))

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** An IP address or a network (CIDR), as text. */
+/** True if the text is an IP address or a network in CIDR form. */
 export function isAddressOrNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
@@ -8,14 +8,20 @@ export function isAddressOrNetwork(text: string): boolean {
   return version !== 0 && !address.includes('%') && isPrefix && rest.length === 0;
 }
 
-/** IPv4 in IPv6 form counts as IPv4. The address is undefined if the client has reset the connection. */
+/**
+ * True if the list contains the address. IPv4 in IPv6 form counts as IPv4. The address is undefined if the client has reset the
+ * connection.
+ */
 export function isListedAddress(list: readonly string[], address: string | undefined): boolean {
   const [plain = ''] = address?.split('%') ?? [];
   const version = isIP(plain);
   return version !== 0 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Compiled lists. They are checked at every request, and are freed together with the cached API key that owns the list. */
+/**
+ * The compiled form of each list. Lists are checked at every request, and a compiled one is freed with the cached API key that
+ * owns the list.
+ */
 const known = new WeakMap<readonly string[], BlockList>();
 
 function blocksOf(list: readonly string[]): BlockList {

@@ -1,4 +1,7 @@
-/** Every alert. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares the two. */
+/**
+ * The names of all alerts. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares rows
+ * and names.
+ */
 export const ALERT_NAMES = [
   'account_refused',
   'approval_missing',

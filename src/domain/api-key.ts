@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { MODES, type Mode } from './mode.ts';
 
-/** 192 bits: too many to guess, so a fast hash without salt is a safe way to store a key. */
+/** The number of random bytes in an API key. 192 bits cannot be guessed, so a fast hash without salt is a safe way to store a key. */
 export const API_KEY_RANDOM_BYTES = 24;
 
-/** `till_<mode>_`, 33 characters of secret, 6 of checksum. */
+/** Builds an API key: `till_<mode>_`, 33 characters of secret, 6 characters of checksum. */
 export function formatApiKey(mode: Mode, random: Uint8Array): string {
   if (random.length !== API_KEY_RANDOM_BYTES) throw new RangeError(`a key takes ${API_KEY_RANDOM_BYTES} random bytes`);
   const secret = base62(BigInt(`0x${Buffer.from(random).toString('hex')}`), SECRET_LENGTH);
@@ -13,7 +13,10 @@ export function formatApiKey(mode: Mode, random: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** Returns undefined when the text cannot be one of our keys. A typo or a foreign key then costs no database look-up. */
+/**
+ * The mode in an API key. Undefined if the text cannot be a key of this gateway. A typo or the key of another service then costs
+ * no database query.
+ */
 export function parseApiKey(text: string): { mode: Mode } | undefined {
   const mode = FORM.exec(text)?.[1];
   if (mode === undefined) return undefined;
@@ -48,16 +51,16 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const FORM = new RegExp(`^till_(${MODES.join('|')})_[0-9A-Za-z]{${TAIL_LENGTH}}$`);
 
 /**
- * The source of a regular expression that finds keys in text. It also matches keys that were cut short or mistyped, because
- * most of a secret is still a secret. With at least twenty characters, names such as `till_test_orders` stay readable; a
- * shorter part of a secret leaves more than 80 bits to guess. The upper bound keeps a match from consuming the start of the
+ * The source of a regular expression that finds API keys in text. It also matches keys that were cut short or mistyped, because
+ * such a key still shows most of its secret. With at least twenty characters, it does not match names such as `till_test_orders`;
+ * a shorter part of a secret leaves more than 80 bits to guess. The upper bound keeps a match from consuming the start of the
  * next key.
  */
 export const API_KEY_PATTERN = `till_(?:${MODES.join('|')})_[0-9A-Za-z]{20,${TAIL_LENGTH}}`;
 
 const KEYS = new RegExp(API_KEY_PATTERN, 'g');
 
-/** CRC-32 detects every error within 32 consecutive bits: a wrong character, or two neighbours swapped. */
+/** The checksum of a key. CRC-32 detects every error within 32 consecutive bits, such as a wrong character or two swapped neighbours. */
 const checksum = (body: string): string => base62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 
 function base62(value: bigint, length: number): string {

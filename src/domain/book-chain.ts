@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Entry } from './books.ts';
 
-/** The chain of hashes over the entries of a network. */
+/** This file defines the chain of hashes over the book entries of a network: each hash covers an entry and the hash before it. */
 
 export interface PlacedEntry extends Entry {
   readonly sequence: number;

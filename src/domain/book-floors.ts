@@ -1,14 +1,15 @@
 import { ACCOUNTS, addUp, type Entry, type EntryKind, INTERMEDIATE } from './books.ts';
 
 /**
- * The floor of the books: a balance in the books that stands for money on our accounts of the chain must not fall below zero. An
- * entry that spends more than the balance is refused. An entry that records a fact of the chain is never refused: what it takes
- * beyond the balance is booked on an account `missing/`.
+ * The floor of the books: a balance that stands for money on our accounts on chain must not fall below zero. An entry that spends
+ * more than the balance is refused. An entry that records a fact of the chain is never refused: the part that exceeds the balance
+ * is booked on a `missing/` account.
  */
 
 /**
- * spends: the gateway decides to use money, and must not use more than the balance. records: the chain has decided, or the
- * money goes back to where it was. arrives: money arrives, or a reorg removes it; the debts of positions book its excess as
+ * The rule at the floor for each kind of entry. spends: the gateway decides to use money, and must not use more than the balance.
+ * records: the chain has already moved the money, or the money goes back to its source; an excess is booked as missing. arrives:
+ * money arrives, or a reorg removes it; the floor does not apply, because the debts of the payment's lots book an excess as
  * missing.
  */
 const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
@@ -48,7 +49,7 @@ const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
   coin_renamed: 'records',
 };
 
-/** The change that entries together make to one account of the books, in one asset. */
+/** The total change that several entries make to one account of the books, in one asset. */
 export interface Change {
   readonly network: string;
   readonly account: string;
@@ -63,7 +64,10 @@ export class FloorError extends Error {
   }
 }
 
-/** The accounts with a floor from which the entries take more than they add, in total. */
+/**
+ * The accounts with a floor that the entries reduce in total, each with that negative total. Kinds of entries that `arrive` do
+ * not count.
+ */
 export function takenBy(entries: readonly Entry[]): Change[] {
   const sums = new Map<string, Change>();
   for (const { network, asset, kind, lines } of entries) {
@@ -78,8 +82,9 @@ export function takenBy(entries: readonly Entry[]): Change[] {
 }
 
 /**
- * The entries as they may be written, for accounts with these balances. Throws a FloorError if an entry spends more than its
- * account has. The excess of a recording entry is booked to the account of missing money. A balance below zero counts as zero.
+ * The entries in the form in which they may be written, if the accounts have these balances. Throws a FloorError if an entry that
+ * `spends` takes more than its account has. The excess of an entry that `records` is booked on an account of missing money. A
+ * balance below zero counts as zero.
  */
 export function aboveFloors(
   entries: readonly Entry[],

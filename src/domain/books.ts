@@ -1,16 +1,17 @@
 /**
- * The books. Every unit is in exactly one account; an entry moves units of one asset from account to account, so its
- * lines add up to zero. Accounts of the outside world are negative by the amount that has come from there.
+ * An entry of the books. Every unit of money is in exactly one account. An entry moves units of one asset from account to
+ * account, so its lines add up to zero. Accounts of the outside world have a negative balance: the amount that has come from
+ * there.
  */
 export interface Entry {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
   readonly kind: EntryKind;
-  /** The owner of the money: the id of a payment, payout, refund or float, or a relayer's address. */
+  /** The object that the entry is about: the id of a payment, payout, refund or float, or a relayer's address. */
   readonly subject: string;
-  /** The source document: the commitment of an item, or the hash of a transaction. */
+  /** The source of the entry: the commitment of an item, or the hash of a transaction on chain. */
   readonly reference: string;
   readonly merchantId: string | null;
   readonly transaction: string | null;
@@ -59,20 +60,20 @@ export type EntryKind =
   | 'deposited'
   | 'swept'
   | 'unswept'
-  /** Written once by a migration: moves entries from a wrong SLIP-44 number of a coin to the right one. */
+  /** Written once by a migration, to move entries from a wrong SLIP-44 number of a coin to the right one. */
   | 'coin_renamed';
 
 /** Accounts of the books whose money is on the operator's intermediate account, regardless of its owner. */
 export const INTERMEDIATE = 'intermediate/';
 
 export const ACCOUNTS = {
-  /** Outside: payers. Negative by the amount that payers have brought in and not got back. */
+  /** The payers, outside the gateway. The balance is negative: the amount that payers have brought in and not got back. */
   payer: 'payer',
-  /** Outside: wallets of merchants and of the operator. */
+  /** Wallets of merchants and of the operator, outside the gateway. */
   outside: 'outside',
-  /** Authorised by payers, not yet final on chain. */
+  /** Money that payers have authorised and that is not yet final on chain. */
   inFlight: 'in_flight',
-  /** Money at deposit addresses: arrived, and not swept yet. */
+  /** Money that has arrived at deposit addresses and is not swept yet. */
   deposits: 'deposits',
   /** Fees that have reached the operator's fee account. */
   fees: 'fees',
@@ -80,27 +81,27 @@ export const ACCOUNTS = {
   settled: (merchantId: string) => `settled/${merchantId}`,
   /** Money of a merchant that is held on the intermediate account. */
   payable: (merchantId: string) => `${INTERMEDIATE}payable/${merchantId}`,
-  /** Set aside for refunds. */
+  /** Money that is set aside for refunds. */
   refunds: `${INTERMEDIATE}refunds`,
   /** Money in payouts, refunds and returns that are not final yet, so it is still on the intermediate account. */
   outgoing: `${INTERMEDIATE}outgoing`,
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
-  /** Unexpected money: nobody asked for it. */
+  /** Unexpected money: no payment needed it. */
   unexpected: `${INTERMEDIATE}stray`,
   /**
-   * Spent money whose incoming transfer a reorg has removed, and departures that operator money did not cover. The balance is the
-   * negative missing amount.
+   * Money that an account should have and does not: spent money whose incoming transfer a reorg has removed, and departures that
+   * the operator's money did not cover. The balance is the missing amount as a negative number.
    */
   missing: (account: string) => `missing/${account}`,
-  /** The coin that a relayer, or the intermediate account, has for gas. */
+  /** The coin for gas that a relayer, or the intermediate account, has. */
   relayer: (signer: string) => `relayer/${signer}`,
-  /** Coin on its way from that account back to its sender. Until the return is final the coin is still on the account. */
+  /** Coin that a relayer's account is returning to its sender. Until the return is final, the coin is still on the relayer's account. */
   relayerOutgoing: (signer: string) => `relayer/${signer}/outgoing`,
-  /** The coin a relayer has burnt. */
+  /** The coin that a relayer has spent on gas. */
   gas: (signer: string) => `gas/${signer}`,
 } as const;
 
-/** A merchant's id, or the operator. */
+/** The owner of a float: a merchant's id, or `operator`. */
 export type FloatOwner = string;
 export const OPERATOR_FLOAT: FloatOwner = 'operator';
 
@@ -123,13 +124,13 @@ export function acceptedEntry(item: BookedItem): Entry {
   return transfer('accepted', item, item.amount, ACCOUNTS.payer, ACCOUNTS.inFlight);
 }
 
-/** An authorization ended unused: the money in flight never left the payer. */
+/** The entry for an authorization that ended unused: the money in flight never left the payer. */
 export function unpaidEntry(item: BookedItem, note: string | null): Entry {
   return transfer('unpaid', item, item.amount, ACCOUNTS.inFlight, ACCOUNTS.payer, { note });
 }
 
 export interface PaidTerms {
-  /** True if the item was booked as in flight. Coin that is first seen on the chain is booked from the payer directly. */
+  /** True if the item was booked as in flight. False for coin that is first seen on chain: it is booked from the payer directly. */
   readonly wasInFlight: boolean;
   /** True if the item was paid after the payment had ended. */
   readonly isExtra: boolean;
@@ -141,7 +142,7 @@ export function paidEntry(item: BookedItem, { wasInFlight, isExtra }: PaidTerms,
   return entry('paid', item, [{ account: from, units: -item.amount }, ...gains(item, false)], { ...proof, note });
 }
 
-/** A reorg removed a final payment. The money is in flight again, or back with its payer. */
+/** The entry for a paid item whose final transaction a reorg has removed. The money is in flight again, or back with its payer. */
 export function revertedEntry(
   item: BookedItem,
   { isInFlight, isUnexpected }: { isInFlight: boolean; isUnexpected: boolean },
@@ -151,12 +152,12 @@ export function revertedEntry(
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
-/** The final position of a paid item, independent of its earlier entries. */
+/** The lines that all entries of a paid item together must add up to, whatever entries it has. */
 export function paidPosition(item: BookedItem, isUnexpected: boolean): Line[] {
   return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isUnexpected)]);
 }
 
-/** Undefined if the position is right. */
+/** The entry that corrects the total `is` of a subject to `shouldBe`. Undefined if the total is right. */
 export function correctingEntry(
   kind: Extract<EntryKind, `${string}rebuilt`>,
   about: EntrySubject,
@@ -170,7 +171,10 @@ export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** The only code that splits a payment into fee and net amount. `isUnexpected`: late money, as older versions booked it. */
+/**
+ * The lines that book an item's fee and net amount. Only this function splits a payment into both. `isUnexpected` is true for
+ * late money, as older versions booked it.
+ */
 function gains(item: BookedItem, isUnexpected: boolean): Line[] {
   const held = isUnexpected ? ACCOUNTS.unexpected : ACCOUNTS.payable(item.merchantId);
   return [
@@ -179,7 +183,10 @@ function gains(item: BookedItem, isUnexpected: boolean): Line[] {
   ];
 }
 
-/** A payout leaves the payable account when it is sent, and counts as settled when its transaction is final. */
+/**
+ * The entry for a step of a payout. A payout leaves the payable account when it is sent, and counts as settled when its
+ * transaction is final.
+ */
 export function payoutEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject & { readonly merchantId: string },
@@ -194,7 +201,7 @@ export function payoutEntry(
   });
 }
 
-/** The sources that cover a refund, in the order they are used. */
+/** The amounts that cover a refund, by source. The sources are used in this order. */
 export interface Cover {
   readonly payable: bigint;
   readonly merchantFloat: bigint;
@@ -207,7 +214,7 @@ export function refundCoveredEntry(about: Refund, cover: Cover): Entry {
   return entry('refund_covered', about, coverLines(about, cover));
 }
 
-/** Returns the cover of a refund to its sources, because the refund will not be made. */
+/** The entry that returns the cover of a refund to its sources, because the refund will not be made. */
 export function refundUncoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map(({ account, units }) => ({ account, units: -units }));
   return entry('refund_uncovered', about, lines);
@@ -222,7 +229,7 @@ function coverLines({ merchantId }: Refund, { payable, merchantFloat, operatorFl
   ];
 }
 
-/** The rest of a held amount becomes a float of its merchant if it can no longer be paid out. */
+/** The entry that turns the rest of a held amount into a float of its merchant, because the rest can no longer be paid out. */
 export function heldToFloatEntry(about: Refund, units: bigint): Entry {
   const { payable, float } = ACCOUNTS;
   return transfer('held_to_float', about, units, payable(about.merchantId), float(about.merchantId));
@@ -233,12 +240,12 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });
 }
 
-/** A refund that the merchant's own account has paid. A deep reorg reverses it with negative units. */
+/** The entry for a refund that the merchant's own account has paid. To reverse it after a deep reorg, pass negative units. */
 export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
   return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
 }
 
-/** Returns the fee of a refund that the merchant's account paid: from the operator's float to the merchant's float. */
+/** The entry that returns the fee of a refund that the merchant's account paid: from the operator's float to the merchant's float. */
 export function signedFeeEntry(about: Refund, units: bigint): Entry {
   const { float } = ACCOUNTS;
   return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));
@@ -267,7 +274,10 @@ export function unexpectedReceivedEntry(about: EntrySubject, units: bigint, proo
   return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.unexpected, proof);
 }
 
-/** The cover for the return of a late payment: its own lot if that is still held, and floats for its fee and the rest. */
+/**
+ * The entry that covers the return of a late payment: from the payment's own lot if it is still held, and from floats for its fee
+ * and the rest.
+ */
 export function unexpectedCoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map((line) =>
     line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.unexpected } : line,
@@ -284,20 +294,20 @@ export function unexpectedReturnEntry(
   return outgoingEntry(RETURNS[step][1], step, about, units, ends);
 }
 
-/** Gas money of a relayer. The asset is the coin of the network. */
+/** The account whose gas money an entry is about. The asset is the native coin of the network. */
 export interface RelayerSubject {
   readonly network: string;
   readonly asset: string;
   readonly signer: string;
 }
 
-/** Coin that reached a relayer. The reference names the block at which the coin was found. */
+/** The entry for coin that reached a relayer. Its reference names the block at which the coin was found. */
 export function relayerFundedEntry({ network, asset, signer }: RelayerSubject, units: bigint, block: number): Entry {
   const about = { network, asset, subject: signer, reference: `${network}:${signer}:${block}`, merchantId: null };
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), { block });
 }
 
-/** Coin sent to one of our accounts. It counts as gas money until an operator assigns it. */
+/** The entry for coin that was sent to one of our accounts. The coin counts as gas money until an operator assigns it. */
 export function coinReceivedEntry(about: EntrySubject, signer: string, units: bigint, proof: Partial<Proof>): Entry {
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), proof);
 }
@@ -319,7 +329,7 @@ export function gasEntry({ network, asset, signer }: RelayerSubject, units: bigi
 interface Ends {
   readonly source: string;
   readonly target: string;
-  /** The account that has the money until the transfer is final. */
+  /** The account of the books that has the money until the transfer is final. */
   readonly way?: string;
   readonly proof: Proof | undefined;
 }

@@ -18,8 +18,9 @@ export interface Asset {
   /** The canonical CAIP-19 id, as it is stored and shown. */
   readonly id: string;
   /**
-   * Two spellings of one asset have one key. It is the id in lower case on EVM chains, so that it also matches
-   * addresses that other systems wrote without a checksum, and the exact id on Solana, where case distinguishes mints.
+   * The key by which assets are compared: two spellings of one asset have the same key. On EVM chains it is the id in lower case,
+   * so that it also matches addresses that other systems wrote without a checksum. On Solana it is the exact id, because case
+   * distinguishes mints.
    */
   readonly key: string;
 }
@@ -33,7 +34,7 @@ export interface Account {
   readonly id: string;
 }
 
-/** Reads a bare CAIP-19 id. The caller removes the `caip19/` of an amount's unit. */
+/** Reads a CAIP-19 id. In the unit of an amount the id has the prefix `caip19/`, which the caller must remove first. */
 export function parseAsset(text: string): Parsed<Asset> {
   const parts = split(text, ASSET_FORM, `a CAIP-19 asset id such as ${ASSET_EXAMPLE}`);
   if (!parts.ok) return parts;
@@ -66,7 +67,7 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
-/** The CAIP-2 chain of an account, without a check of the address. Undefined if the text has none. */
+/** The CAIP-2 chain in the id of an account, without a check of the address. Undefined if the text contains no chain. */
 export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
 }
@@ -81,14 +82,17 @@ export function parseChainId(text: string): Parsed<Chain> {
 export const sameChain = (asset: Pick<Asset, 'chainId'>, account: Pick<Account, 'chainId'>): boolean =>
   asset.chainId === account.chainId;
 
-/** The longest id of the CAIPs has 179 characters. The bound is checked first, so that no pattern runs on a long text. */
+/**
+ * The maximum length of a text that is parsed. The longest CAIP id has 179 characters. The length is checked first, so that no
+ * pattern runs on a long text.
+ */
 const MAX_LENGTH = 256;
 
 const ASSET_EXAMPLE = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const ACCOUNT_EXAMPLE = 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 /**
- * The grammars of the CAIPs, which allow more than this gateway supports. A valid id of an unsupported chain or kind is then
+ * The grammars of the CAIPs. They allow more than this gateway supports, so that a valid id of an unsupported chain or kind is
  * reported as unsupported, not as malformed.
  */
 const CHAIN_FORM = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32})$/;

@@ -1,7 +1,7 @@
-/** Machines with synchronised clocks differ by less. */
+/** The tolerated difference between the clocks of this machine and the database. Synchronised clocks differ by less. */
 const MAX_OFF_MS = 1_000;
 
-/** The sentence for the operator. Undefined if the clock is right. */
+/** The warning to the operator that this machine's clock is wrong. Undefined if the clock is right. */
 export function clockRemark(offMs: number): string | undefined {
   if (Math.abs(offMs) <= MAX_OFF_MS) return undefined;
   const seconds = Math.round(Math.abs(offMs) / 1_000);

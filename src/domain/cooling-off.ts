@@ -1,11 +1,11 @@
 /**
- * The terms of a settlement destination: the account that receives a merchant's money in one asset. A change waits for the
- * cooling-off period, so that a stolen key cannot redirect money at once.
+ * The terms of a settlement destination: the account that receives a merchant's money in one asset. A change of the destination
+ * waits for the cooling-off period, so that a stolen key cannot redirect money at once.
  */
 export interface DestinationTerms {
-  /** CAIP-10. The destination in force. */
+  /** The destination in force, in CAIP-10. */
   readonly destination: string;
-  /** CAIP-10. Replaces `destination` at `effectiveAt`. */
+  /** The destination that replaces `destination` at `effectiveAt`, in CAIP-10. */
   readonly pendingDestination: string | null;
   readonly effectiveAt: Date | null;
   /** Money on the intermediate account is paid to the destination from this time on. */
@@ -18,9 +18,9 @@ export interface CoolingOff {
 }
 
 /**
- * A merchant's first destination for an asset receives new payments at once, and money that is already held for the merchant only
- * after the cooling-off period. A destination that is added after a removal counts as a change. Otherwise a removal would avoid the
- * period.
+ * The terms of a new destination. A merchant's first destination for an asset receives new payments at once. Money that is
+ * already held for the merchant goes there only after the cooling-off period. A destination that is added after a removal counts
+ * as a change; otherwise a removal would avoid the period.
  */
 export function termsOfNew(
   destination: string,
@@ -33,7 +33,10 @@ export function termsOfNew(
   return { destination, ...NOTHING_PENDING, heldFrom: new Date(now.getTime() + periodMs) };
 }
 
-/** A request for the destination in force withdraws the pending one. A repeated request does not restart the period. */
+/**
+ * The terms after a requested change. A request for the destination in force withdraws the pending one. A repeated request does
+ * not restart the period.
+ */
 export function termsAfterChange(
   current: DestinationTerms,
   destination: string,

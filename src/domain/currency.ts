@@ -8,9 +8,9 @@ export interface Currency {
   readonly decimals: number;
 }
 
-/** A currency to choose, with the gateway's decimals: browsers use other decimals for some. */
+/** A currency in which a price can be set. It has the gateway's decimals, because browsers use other decimals for some currencies. */
 export interface PayableCurrency extends Pick<Currency, 'code' | 'decimals'> {
-  /** The modes whose payments take it. */
+  /** The modes whose payments can have this currency. */
   readonly modes: readonly Mode[];
 }
 
@@ -42,7 +42,7 @@ export function parseFiatUnit(unit: string): Parsed<Currency> {
   return { ok: true, value: currency };
 }
 
-/** Undefined for the unit of a token. */
+/** The currency code in a unit of fiat money. Undefined for the unit of a token. */
 export function fiatCodeOf(unit: string): string | undefined {
   return unit.startsWith(UNIT_PREFIX) ? unit.slice(UNIT_PREFIX.length) : undefined;
 }

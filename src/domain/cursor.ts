@@ -11,7 +11,7 @@ import { preparedKey } from './prepared-key.ts';
 
 const MAC_BYTES = 16;
 const MAX_LENGTH = 1024;
-/** Positions are padded to a multiple of this. Otherwise the length of a cursor would show how many events there are. */
+/** Positions in cursors are padded to a multiple of this. Otherwise the length of a cursor would show how many events there are. */
 const BLOCK_BYTES = 16;
 
 /**
@@ -37,7 +37,7 @@ export function sealNumber(keys: KeyRing, kind: 'audit entry' | 'request', numbe
   return sealCursor(keys, kind, [number]);
 }
 
-/** Undefined if the gateway did not make the cursor for this query. */
+/** The position in a cursor. Undefined if the gateway did not make the cursor for this query. */
 export function openCursor(keys: KeyRing, query: string, cursor: string): readonly string[] | undefined {
   if (cursor.length > MAX_LENGTH || !/^[\w-]+$/.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');

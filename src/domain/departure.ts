@@ -1,13 +1,16 @@
 import { ACCOUNTS, type Entry, type EntrySubject, entry, OPERATOR_FLOAT, type Proof } from './books.ts';
 
-/** The parts of a departure: a transfer from our account that the gateway did not order. */
+/**
+ * The accounts of the books that pay a departure, with their parts. A departure is a transfer from our account that the gateway
+ * did not order.
+ */
 export interface Departed {
   readonly fees: bigint;
   readonly operatorFloat: bigint;
   readonly missing: bigint;
 }
 
-/** The entry of a departure. It is charged to the operator's money, and the rest is booked as missing. */
+/** The entry for a departure. It is charged to the operator's money, and the rest is booked as missing. */
 export function departedEntry(
   about: EntrySubject,
   { fees, operatorFloat, missing }: Departed,
@@ -22,7 +25,7 @@ export function departedEntry(
   return entry('departed', about, lines, proof);
 }
 
-/** The entry of operator money that replaces missing money. */
+/** The entry for operator money that replaces missing money. */
 export function missingFilledEntry(about: EntrySubject, account: string, units: bigint, proof: Proof): Entry {
   const lines = [
     { account: ACCOUNTS.outside, units: -units },

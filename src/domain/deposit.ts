@@ -1,9 +1,9 @@
 import { feeShare, unboundedShare } from './money/fee-share.ts';
 
-/** An address is offered only if this much time is left, because a transfer takes a while. */
+/** The time that a payment must have left for a deposit address to be offered, because a transfer takes a while. */
 export const LEAST_LEFT_MS = 120_000;
 
-/** The least amount that pays, by the operator's tolerance. The tolerance applies only after the deadline. */
+/** The least amount that pays when `asked` is due, by the operator's tolerance. The tolerance applies only after the deadline. */
 export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }
@@ -11,7 +11,7 @@ export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
 /** The terms of a deposit address that decide the fee of a sweep. */
 export interface SweepTerms {
   readonly asset: string;
-  /** The asked asset, if another one is swept. */
+  /** The asset that the address was made for, if a sweep takes another asset from it. */
   readonly asked?: string | null | undefined;
   readonly amount: bigint | string;
   readonly fee: bigint | string;

@@ -62,13 +62,13 @@ export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filt
   (type) => EVENT_TYPES[type].isPublic,
 );
 
-/** Public types, and `payment.*` for all types of an object. */
+/** The names that a webhook endpoint can subscribe to: each public type, and patterns such as `payment.*` for all types of an object. */
 export const EVENT_PATTERNS: readonly string[] = [
   ...PUBLIC_EVENT_TYPES,
   ...new Set(PUBLIC_EVENT_TYPES.map(allOfObject)),
 ];
 
-/** `payment.*` for `payment.created`. */
+/** The pattern for all types of an event's object: `payment.*` for `payment.created`. */
 function allOfObject(type: EventType): string {
   return `${EVENT_TYPES[type].object}.*`;
 }

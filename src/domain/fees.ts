@@ -16,7 +16,7 @@ export function isPercentage(text: string): boolean {
 
 export const NO_FEES: FeeTerms = { percentage: '0', fixed: [] };
 
-/** Terms with the time they come into force. Terms of a merchant win over terms of its partner. */
+/** Fee terms, with the time at which they come into force. A merchant's own terms take precedence over those of its partner. */
 export interface DatedFeeTerms extends FeeTerms {
   readonly isMerchants: boolean;
   readonly startsAtMs: number;
@@ -35,7 +35,7 @@ export function termsInForce(terms: readonly DatedFeeTerms[], nowMs: number): Fe
   );
 }
 
-/** The percentage part is rounded down, in the merchant's favour; the fee is never more than the payment. */
+/** The fee of a payment. The percentage part is rounded down, in the merchant's favour. The fee is never more than the payment. */
 export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   const total = fixedPart(terms, unit) + percentagePart(terms, amount);
   return total < amount ? total : amount;
@@ -57,7 +57,7 @@ export function feeFloor(terms: FeeTerms, unit: string): bigint {
   const covers = (amount: bigint) => coversFee(terms, unit, amount);
   let low = 1n;
   let high = fixedPart(terms, unit) + 1n;
-  // With a percentage below 100, every amount above a covered one is covered, so a bisection finds the smallest.
+  // With a percentage below 100, if an amount covers its fee, all larger amounts do, too. So a bisection finds the smallest one.
   for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 2n;
   while (low < high) {
     const middle = (low + high) / 2n;

@@ -1,6 +1,6 @@
 /**
- * The scopes of a freeze. `merchant` and `partner` stop payments, payouts and changes of destinations, and leave refunds to
- * operators. `network` stops everything that is sent on the network. `restored` stops payouts and refunds on a network until
+ * The scopes of a freeze. `merchant` and `partner` stop payments, payouts and changes of destinations; refunds then need an
+ * operator. `network` stops everything that is sent on the network. `restored` stops payouts and refunds on a network until
  * `rebuild` has caught up with its chain. `asset` stops everything that leaves our accounts in the asset.
  */
 export const FREEZE_SCOPES = ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored', 'asset'] as const;

@@ -14,12 +14,12 @@ export function parseIdempotencyKey(header: string): { ok: true; key: string } |
   return { ok: true, key };
 }
 
-/** Requests with the same meaning have the same hash. The order of their members does not matter. */
+/** The hash of a request. Requests with the same meaning have the same hash: the order of their members does not matter. */
 export function requestHash(meaning: unknown): string {
   return hash('sha256', canonical(meaning), 'base64url');
 }
 
-/** 128 bits, which fit into a uuid, for tables with many hashes. Enough to distinguish requests. */
+/** A hash of 128 bits, which fits into a `uuid`, for tables with many hashes. 128 bits are enough to distinguish requests. */
 export function shortHash(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }

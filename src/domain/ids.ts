@@ -22,9 +22,8 @@ export const ID_PREFIXES = [
 export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /**
- * 48 bits of time, then 80 random bits. Time comes first so that new rows go to the end of an index, and ids sort by
- * age. 80 random bits keep an id unguessable even if its time is known, because a wallet needs only the id to pay a
- * payment.
+ * A new id: 48 bits of time, then 80 random bits. Time comes first so that new rows go to the end of an index, and ids sort by
+ * age. 80 random bits keep an id unguessable even if its time is known, because a wallet needs only the id to pay a payment.
  */
 export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): string {
   if (!Number.isInteger(nowMs) || nowMs < 0 || nowMs >= 2 ** 48) throw new RangeError('the time of an id has 48 bits');
@@ -38,8 +37,8 @@ export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): st
 }
 
 /**
- * The smallest id of a millisecond. Ids made earlier are smaller, all others are not, so a bound on the time of creation is a
- * bound on the id. No id is from before 1970.
+ * The smallest possible id of a millisecond. Ids made earlier are smaller, and ids made later are larger, so a bound on the time
+ * of creation is a bound on the id. Times before 1970 count as 1970.
  */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return newId(prefix, Math.max(atMs, 0), new Uint8Array(10));
@@ -53,12 +52,15 @@ export function timeOfId(id: string): number {
   return (view.getUint16(0) & 0x0fff) * 2 ** 32 + view.getUint32(2);
 }
 
-/** Strict: one spelling per id. Crockford's aliases and lower case are refused, as ids are compared as plain text. */
+/**
+ * True if the text is an id with this prefix. Each id has one spelling: Crockford's aliases and lower case are refused, as ids
+ * are compared as plain text.
+ */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + TEXT_LENGTH && text.startsWith(prefix) && FORM.test(text.slice(prefix.length));
 }
 
-/** The 16 bytes that contracts and events carry. Throws if the text is not an id: callers check it with `isId` first. */
+/** The 16 bytes of an id, which contracts and their events carry. Throws if the text is not an id: callers check it with `isId` first. */
 export function idBytes(id: string): Uint8Array<ArrayBuffer> {
   const prefix = ID_PREFIXES.find((candidate) => isId(candidate, id));
   if (prefix === undefined) throw new TypeError('not an id');
@@ -94,14 +96,15 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
 }
 
 /**
- * The first four bits of an id distinguish a payment (zero until the year 2527) from a transfer out of the intermediate
- * account. The other bits of a refund's id are those of its payment, and so were those of payouts in older versions. So a
- * database that has lost its refunds makes the same ids again, and an event of the chain leads to the payment.
+ * The marks: the first four bits of an id. They distinguish a payment (0 until the year 2527) from a transfer out of the
+ * intermediate account. The other bits of a refund's id are those of its payment; in older versions this was also true of
+ * payouts. So a database that has lost its refunds makes the same ids again, and the id in an event of the chain leads to the
+ * payment.
  */
 const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
 export type OutgoingPrefix = keyof typeof MARKS;
 
-/** The first refund has the mark 2, the others have 5 to 15. Four bits have no further marks. */
+/** The maximum number of refunds of a payment. The first has the mark 2, the others have 5 to 15. Four bits have no further marks. */
 export const MAX_REFUNDS = 12;
 const SECOND_REFUND_MARK = 5;
 
@@ -109,7 +112,7 @@ export function payoutIdOf(paymentId: string): string {
   return markedId('pout_', idBytes(paymentId));
 }
 
-/** `number` counts the refunds of the payment from 1. */
+/** The id of a refund. `number` counts the refunds of the payment from 1. */
 export function refundIdOf(paymentId: string, number: number): string {
   if (!Number.isInteger(number) || number < 1 || number > MAX_REFUNDS) {
     throw new RangeError(`a payment has no refund ${number}`);
@@ -128,7 +131,7 @@ export function refundNumberOf(id: string): number {
   return mark === MARKS.rfnd_ ? 1 : mark - SECOND_REFUND_MARK + 2;
 }
 
-/** The bytes can be any 16 bytes, such as a hash. */
+/** An id with the mark of its prefix, made from any 16 bytes, such as a hash. */
 export function markedId(prefix: OutgoingPrefix, bytes: Uint8Array): string {
   return withMark(prefix, bytes, MARKS[prefix]);
 }
@@ -141,7 +144,7 @@ export function subjectFromBytes(bytes: Uint8Array): string {
   return idFromBytes(prefix, bytes);
 }
 
-/** The payment of a refund, or of a payout of an older version. */
+/** The id of the payment, from the id of a refund or of a payout of an older version. */
 export function paymentIdOf(outgoing: string): string {
   return withMark('pay_', idBytes(outgoing), 0);
 }
@@ -161,6 +164,6 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const BYTE_LENGTH = 16;
 const TEXT_LENGTH = 26;
 
-/** 26 characters have 130 bits. The first two bits are zero, so the first character is at most 7. */
+/** The number of zero bits before an id: its text has 26 characters, so 130 bits. The first character is therefore at most 7. */
 const PADDING_BITS = 2;
 const FORM = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

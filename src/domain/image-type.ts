@@ -14,10 +14,10 @@ export function imageType(bytes: Uint8Array): ImageType | undefined {
 }
 
 const AVIF_BRANDS = new Set(['avif', 'avis']);
-/** Files name a handful of brands. Further ones are not read. */
+/** The maximum number of brands that are read. Files name a handful of them. */
 const MAX_BRANDS = 16;
 
-/** The major brand, and the compatible brands after the minor version (bytes 12 to 15). */
+/** The brands of an ISO media file: the major brand, and the compatible brands after the minor version (bytes 12 to 15). */
 function brands(bytes: Uint8Array): string[] {
   const end = Math.min(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0), bytes.length, 16 + 4 * MAX_BRANDS);
   const found = [textAt(bytes, 8)];

@@ -1,6 +1,6 @@
 /**
- * The inbox of an address: many providers ignore case, dots, and a part after a plus sign, so one inbox has many spellings.
- * Only for counting; mail goes to the address as it was given. The index `mails_by_inbox` computes the same.
+ * The inbox of an address. Many providers ignore case, dots, and the part after a plus sign, so one inbox has many spellings. The
+ * result is only for counting: mail goes to the address as it was given. The database index `mails_by_inbox` uses the same rule.
  */
 export function inboxOf(address: string): string {
   const [name = '', host = ''] = address.toLowerCase().split('@');

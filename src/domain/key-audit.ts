@@ -7,7 +7,7 @@ export interface AuditedKey {
 }
 
 export interface KeyAuditLimits {
-  /** A key that was not used for this long is not needed. */
+  /** A key that was not used for this long counts as unused. */
   readonly unusedMs: number;
   /** A key of this age is due for rotation. */
   readonly oldMs: number;
@@ -17,7 +17,7 @@ export interface KeyAuditLimits {
 
 export type KeyFinding = 'never_used' | 'unused' | 'old' | 'no_expiry' | 'ends_soon' | 'every_scope' | 'any_address';
 
-/** A new key counts as unused only after `unusedMs`. */
+/** The findings about an API key. A new key counts as unused only after `unusedMs`. */
 export function auditKey(key: AuditedKey, now: Date, limits: KeyAuditLimits): KeyFinding[] {
   const ageMs = now.getTime() - key.createdAt.getTime();
   const idleMs = now.getTime() - (key.lastUsedAt ?? key.createdAt).getTime();

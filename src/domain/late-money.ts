@@ -2,22 +2,22 @@
 export const LATE_REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
-/** A partner asks for the return of late money. The return cools off, is sent, and arrives. */
+/** The states of late money. A partner requests its return, the return cools off, is sent, and arrives. */
 export const LATE_STATES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
 export type LateState = (typeof LATE_STATES)[number];
 
 /** Money that a payment did not need, as the events of the payment record it. */
 export interface LateMoney {
-  /** Missing in events of an older version. */
+  /** The id of the late money. Missing in events of an older version. */
   readonly id?: string;
   readonly reason: LateReason;
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
-  /** In the smallest unit, as a decimal integer. */
+  /** The amount in the smallest unit, as a decimal integer. */
   readonly amount: string;
-  /** This field and the next two are set only in `payment.late_money_updated`. */
+  /** The state of the return. This field and the next two are set only in `payment.late_money_updated`. */
   readonly status?: LateState;
-  /** CAIP-10. Null if nobody has named a destination. */
+  /** The account that gets the money back, in CAIP-10. Null if nobody has named one. */
   readonly destination?: string | null;
   /** The reason why the last return failed. */
   readonly problem?: string | null;

@@ -23,7 +23,7 @@ export interface AlertContent {
   readonly site: string;
   /** The time at which the alert was raised or cleared. */
   readonly at: string;
-  /** The number of alerts that wait to be mailed, because the mails of the hour are used up. */
+  /** The number of alerts that wait to be mailed, because the limit of mails per hour is reached. */
   readonly waiting: number;
 }
 
@@ -50,12 +50,12 @@ export interface ReceiptContent {
   readonly account: string;
   readonly paidAt: string;
   readonly transaction: string;
-  /** Null for a network without a block explorer. */
+  /** The page of the transaction in a block explorer. Null for a network without an explorer. */
   readonly explorerUrl: string | null;
-  /** The hash of the payer's signed order. Null if the money was sent to a deposit address. */
+  /** The hash of the terms that the payer signed. Null if the money was sent to a deposit address. */
   readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
-  /** Money that arrived and did not count. Missing in mails of an older version. */
+  /** Money that arrived and did not count for the payment. Missing in mails of an older version. */
   readonly lateMoney?: readonly { readonly amount: MailedAmount; readonly reason: LateReason }[];
   readonly pageUrl: string;
   readonly isTest: boolean;
@@ -64,7 +64,7 @@ export interface ReceiptContent {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Waits after the first, second … failed attempt. */
+/** The waits after the first, second … failed attempt to send a mail. */
 export const MAIL_WAITS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -75,11 +75,11 @@ export const MAIL_WAITS_MS = [
   8 * HOUR_MS,
 ] as const;
 
-/** A mail is given up after this time. */
+/** The time after which the gateway stops trying to send a mail. */
 export const MAIL_TRIED_FOR_MS = 24 * HOUR_MS;
 
 /**
- * An address that is safe in a header and in a command of SMTP: ASCII, without white space, quotes, commas, brackets and
+ * True if the address is safe in a header and in a command of SMTP: ASCII, without white space, quotes, commas, brackets and
  * control characters.
  */
 export function isMailable(address: string): boolean {

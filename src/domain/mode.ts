@@ -1,3 +1,3 @@
-/** Test and live data never meet: every key, merchant, payment and network belongs to one mode. */
+/** The modes. Test and live data are never mixed: every key, merchant, payment and network belongs to one mode. */
 export const MODES = ['test', 'live'] as const;
 export type Mode = (typeof MODES)[number];

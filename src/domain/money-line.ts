@@ -13,16 +13,16 @@ export interface MoneyLine {
   readonly merchantId?: string;
   readonly network?: string;
   readonly asset?: string;
-  /** In the smallest unit. */
+  /** The amount in the smallest unit of the asset. */
   readonly amount?: string;
   readonly transaction?: string;
   readonly actor?: string;
-  /** The reason for a state that has several. */
+  /** The move of a refund, or the state of late money. Set if the decision `money` has several of them. */
   readonly step?: string;
   readonly at: string;
 }
 
-/** The fields of every line, in their order, for the documentation. */
+/** A description of each field of a line, in the order of the fields, for the documentation. */
 export const LINE_FIELDS = {
   money: 'the decision, as in the table below',
   subject:
@@ -38,8 +38,8 @@ export const LINE_FIELDS = {
 } as const satisfies Record<keyof MoneyLine, string>;
 
 /**
- * By type of event. Null if the event decides nothing about money. A payment is settled by its own transfer, at `payment.succeeded`, or
- * by a payout.
+ * The decision of each type of event, in one sentence for the documentation. Null if the event decides nothing about money.
+ * `payment.settled` is null, because a payment is settled by its own transfer, at `payment.succeeded`, or by a payout.
  */
 const OF_EVENTS = {
   'payment.created': null,
@@ -75,7 +75,10 @@ const OF_EVENTS = {
   'payout.undone': 'A deep reorganisation removed a payout; it is sent again.',
 } as const satisfies Record<EventType, string | null>;
 
-/** By kind of entry. Null if an event with the same decision has a line, or if the entry is about gas. */
+/**
+ * The decision of each kind of book entry, for the documentation. Null if an event with the same decision has a line, or if the
+ * entry is about gas.
+ */
 const OF_ENTRIES = {
   accepted: null,
   unpaid: null,
@@ -113,7 +116,7 @@ const OF_ENTRIES = {
   coin_renamed: null,
 } as const satisfies Record<EntryKind, string | null>;
 
-/** By action of the audit log: decisions of people that are neither events nor entries. */
+/** The decision of each action in the audit log, for the documentation: decisions of people that are neither events nor book entries. */
 const OF_AUDIT = {
   'freeze.set': 'Money was stopped. `subject` names the scope and what it stops.',
   'freeze.lifted': 'A freeze was lifted.',
@@ -128,7 +131,7 @@ export type MoneyName =
   | `books.${Named<typeof OF_ENTRIES>}`
   | (keyof typeof OF_AUDIT & string);
 
-/** Every line that there is, with one sentence for the documentation. */
+/** The names of all lines, each with one sentence for the documentation. */
 export const MONEY_LINES: readonly (readonly [name: MoneyName, summary: string])[] = [
   ...entriesOf(OF_EVENTS, (name) => name),
   ...entriesOf(OF_ENTRIES, (kind) => `books.${kind}`),
@@ -201,7 +204,7 @@ export function lineOfAction({ action, subject, actor, at }: LoggedAction): Mone
   return [{ money: action as MoneyName, subject, actor, at: at.toISOString() }];
 }
 
-/** Nothing for a value that is missing, or that is not a text. */
+/** An object with this one field. Empty if the value is missing, or is not a text. */
 function textOf(name: string, value: unknown): Readonly<Record<string, string>> {
   return typeof value === 'string' ? { [name]: value } : {};
 }

@@ -38,7 +38,10 @@ export function formatDecimal({ units, decimals }: Decimal): string {
   return decimals === 0 ? text : text.replace(/\.?0+$/, '');
 }
 
-/** An amount for people, with two decimals at least, where the unit has them: `12.50`, `0.004`, `7` of a unit without decimals. */
+/**
+ * An amount as shown to people: with at least two decimals, if the unit has them. Examples: `12.50`, `0.004`, and `7` in a unit
+ * without decimals.
+ */
 export function formatForPeople(amount: Decimal): string {
   const [whole = '', fraction = ''] = formatDecimal(amount).split('.');
   const decimals = fraction.padEnd(Math.min(2, amount.decimals), '0');

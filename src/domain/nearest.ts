@@ -1,4 +1,4 @@
-/** The candidate that a mistyped word most likely meant. Undefined if none is within its `maxEdits`. */
+/** The candidate that a mistyped word most likely meant. Undefined if every candidate is more than its `maxEdits` edits away. */
 export function nearest(
   word: string,
   candidates: readonly string[],
@@ -15,7 +15,7 @@ export function nearest(
 
 const MAX_LENGTH = 64;
 
-/** Counts letters that were added, left out, replaced, or swapped with their neighbour (Damerau-Levenshtein). */
+/** The number of edits between two words: letters added, left out, replaced, or swapped with their neighbour (Damerau-Levenshtein). */
 function editDistance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,10 +1,13 @@
 /** The price that one of our transactions offers for its execution, such as gas fees. */
 export interface Offer {
   /**
-   * The highest price of a unit of execution, in the smallest unit of the coin. Of the versions of a slot, the one with the highest
-   * price is in force.
+   * The highest price that the transaction pays for a unit of execution, in the smallest unit of the coin. Of the versions of a
+   * slot, the one with the highest price is in force.
    */
   readonly price: bigint;
-  /** Further terms. Only the chain family reads them; the journal keeps them with the transaction. */
+  /**
+   * Further terms of the offer. Only the code of the chain family reads them. They are stored with the transaction in the journal
+   * of sends.
+   */
   readonly terms: Readonly<Record<string, string>>;
 }

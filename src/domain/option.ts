@@ -5,21 +5,21 @@ import type { KeyRing } from './key-ring.ts';
 import { preparedKey } from './prepared-key.ts';
 
 /**
- * A way to pay a payment: one account, one asset, and all terms. Options are not stored. The id of an option contains
- * all its terms, encrypted and authenticated by a key that every node has. Any node accepts it, also after a restart.
- * Listing options writes nothing, and no one else can forge or read an id.
+ * A way to pay a payment: one account, one asset, and all terms. Options are not stored: the id of an option contains all its
+ * terms, encrypted and authenticated by a key that every node has. So listing options writes nothing, and any node accepts an id,
+ * also after a restart. Nobody else can forge or read an id.
  */
 export interface Option {
   readonly item: Item;
-  /** CAIP-10, as the wallet spelled it. */
+  /** The CAIP-10 id of the payer's account, as the wallet spelled it. */
   readonly account: string;
   /** The fee in the unit of the price. `confirm` compares it with the current fee. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
-  /** The rate, its sources and its time. Null if no rate was needed. */
+  /** The exchange rate, its sources and its time. Null if no rate was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** Signatures are refused from this time on. */
+  /** The end of the option in Unix seconds. From this time on, the gateway refuses a signature. */
   readonly expiresAtS: number;
   /** The steps of the wallet, in order. The wallet returns one result for each. */
   readonly steps: readonly Step[];
@@ -30,14 +30,14 @@ export type Step = 'transaction' | 'signature';
 export const OPTION_NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
-/** The text is padded to a multiple of this, so that the length of an id shows little about its terms. */
+/** The text in an id is padded to a multiple of this, so that the length of the id shows little about the terms. */
 const BLOCK = 64;
-/** Our ids have about a thousand characters at most. */
+/** The maximum length of an id that is read. Ids of the gateway have about a thousand characters at most. */
 const MAX_LENGTH = 4096;
 /** The version of the encoding. Ids of an unknown version are refused. */
 const FORM = 3;
 
-/** The random nonce makes the ids of two equal options differ: wallets expect new ids in every new list. */
+/** Makes the id of an option. The random nonce makes the ids of two equal options differ: wallets expect new ids in every new list. */
 export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): string {
   const { item, account, pricedFee, feeTerms, quote, expiresAtS, steps } = option;
   const text = JSON.stringify([
@@ -65,7 +65,7 @@ export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): s
   return Buffer.concat([nonce, ...content, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** Undefined if the gateway did not make the id for this payment. */
+/** Reads an option from its id. Undefined if the gateway did not make the id for this payment. */
 export function openOption(keys: KeyRing, paymentId: string, id: string): Option | undefined {
   if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
   const bytes = Buffer.from(id, 'base64url');
@@ -111,7 +111,7 @@ type Sealed = [
 
 const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
 
-/** Each payment has its own key, so an id opens for no other payment, and one key is used with few random nonces. */
+/** The key for the option ids of one payment. An id opens for no other payment, and each key is used with few random nonces. */
 function keyOfPayment(key: Uint8Array, paymentId: string): KeyObject {
   return createSecretKey(createHmac('sha256', preparedKey(key)).update(paymentId).digest());
 }
@@ -127,19 +127,19 @@ function decrypt(key: KeyObject, bytes: Buffer): string | undefined {
   }
 }
 
-/** The validity of an option with a rate. A signature is given at once, a transaction has to be mined. */
+/** The validity of an option with an exchange rate: if the payer only signs, and if the payer's transaction must be mined. */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
 /**
- * The validity of an option without a rate. It bounds the time in which a signature can be carried out, and in which a lost
+ * The validity of an option without an exchange rate. It limits how long a signature can be carried out, and how long a lost
  * signature blocks the payment.
  */
 const AT_PAR_S = 600;
-/** A signature is valid for this much longer than its option, so that a payment of the last moment can still be sent. */
+/** The time by which a signature outlives its option, so that a payment of the last moment can still be sent. */
 const SENDING_S = 120;
-/** If less time is left, the payer's action would come too late. */
+/** The least time that an option must have left. With less, the payer's signature or transaction would come too late. */
 const LEAST_LEFT_S = 60;
-/** The clocks of two nodes differ by less than this. */
+/** A bound on the difference between the clocks of two nodes. */
 const CLOCK_SKEW_S = 30;
 
 export interface OptionTimes {
@@ -156,7 +156,7 @@ export interface OptionTimesInput {
   readonly isRateBound: boolean;
 }
 
-/** Undefined if too little time is left to offer the option. */
+/** The times of a new option. Undefined if too little time is left to offer the option. */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
   const { method, isRateBound } = input;
@@ -182,7 +182,10 @@ function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsT
   return isRateBound ? rateS : AT_PAR_S;
 }
 
-/** The chain accepts a payer's own transaction until its deadline, so the deadline must not be after the end of the price. */
+/**
+ * The deadline of an item on chain. The chain accepts a payer's own transaction until then, so for native coin it is the end of
+ * the option and its price.
+ */
 function deadlineOf(method: ItemMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
@@ -229,7 +232,10 @@ export interface Ranked {
   readonly etaS: number;
 }
 
-/** Best options first: without an exchange rate, without a transaction of the payer, on a quicker network, which also costs less. */
+/**
+ * Orders the best options first: without an exchange rate, without a transaction of the payer, on a quicker network, which also
+ * costs less.
+ */
 export function compareRank(a: Ranked, b: Ranked): number {
   return (
     Number(b.isAtPar) - Number(a.isAtPar) || Number(a.needsTransaction) - Number(b.needsTransaction) || a.etaS - b.etaS

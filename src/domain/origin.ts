@@ -6,12 +6,12 @@ export interface Origin {
   /** The client address of an API request. */
   readonly address?: string;
   readonly requestId?: string;
-  /** The name of the machine, and the account on it. */
+  /** The name of the machine. `account` is the account of the operating system on it. */
   readonly host?: string;
   readonly account?: string;
   /** The address from which the operator's remote session comes. */
   readonly session?: string;
-  /** The partner for which the caller acts, and the merchant of a person who belongs to one. */
+  /** The partner for which the caller acts. `merchantId` is set for a person who belongs to a merchant. */
   readonly partnerId?: string;
   readonly merchantId?: string;
 }

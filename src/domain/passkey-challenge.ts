@@ -3,8 +3,8 @@ import type { KeyRing } from './key-ring.ts';
 import { preparedKey } from './prepared-key.ts';
 
 /**
- * A challenge for a passkey: its end, random bytes, and a MAC over both and the use. The MAC makes storage unnecessary for
- * visitors who only ask, and binds the challenge to one use and one session.
+ * A challenge for a passkey contains its end, random bytes, and a MAC over both and the use. Because of the MAC, the challenges
+ * of visitors need not be stored, and each challenge is valid for one use and one session only.
  */
 
 const TIME_BYTES = 6;
@@ -12,10 +12,10 @@ export const CHALLENGE_RANDOM_BYTES = 16;
 const MAC_BYTES = 16;
 const LENGTH = TIME_BYTES + CHALLENGE_RANDOM_BYTES + MAC_BYTES;
 
-/** The time a person has to find the authenticator. */
+/** The validity of a challenge: the time that a person has to find the authenticator. */
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** `subject` is the session, or empty for a visitor. */
+/** The use of a challenge. `subject` is the session, or empty for a visitor. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'verify' | 'register';
   readonly subject: string;

@@ -9,7 +9,7 @@ export interface PaymentFacts {
   readonly status: PaymentStatus;
   readonly updatedAt: Date;
   readonly failureCode: FailureCode | null;
-  /** The latest on-chain deadline of a native action that was given to a payer. The payer may still pay until then. */
+  /** The latest deadline on chain of a payment in native coin that was handed out to a payer. The payer may still pay until then. */
   readonly nativeDeadline: Date | null;
   /** The paid token. Known from the confirmation on, or from the start if the price is in a token. */
   readonly tokenAsset: string | null;
@@ -21,7 +21,7 @@ export interface PaymentFacts {
   readonly transactionNonce: string | null;
 }
 
-/** The fields of a payment from which its first facts follow. */
+/** The fields of a payment that determine its first facts. */
 interface Created {
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -53,7 +53,8 @@ export function factsAfter(
   event: PaymentEvent,
   { to, at }: { readonly to: PaymentStatus; readonly at: Date },
 ): PaymentFacts {
-  // The payer is cleared, because the payment waits like a new one. Money may still come to an address that stays open.
+  // The facts about the payer are cleared, because the payment waits for a payer again. The native deadline is kept if deposit
+  // addresses stay open, because money may still arrive there.
   if (event.type === 'lapsed') {
     const nativeDeadline = event.keepsAddresses ? payment.nativeDeadline : null;
     return { ...firstFacts(payment), nativeDeadline, updatedAt: at };
@@ -88,7 +89,7 @@ function paidBy({ buyer, token }: { readonly buyer: Buyer; readonly token: Token
   };
 }
 
-/** Wallets may spell addresses in lower case. The canonical spelling is stored, so that each customer is counted once. */
+/** The account in canonical spelling. Wallets may spell addresses in lower case; with one spelling, each customer is counted once. */
 function inOneSpelling(account: string): string {
   const parsed = parseAccount(account);
   return parsed.ok ? parsed.value.id : account;
@@ -102,12 +103,12 @@ function factsOf(facts: PaymentFacts): PaymentFacts {
   return { status, updatedAt, failureCode, nativeDeadline, ...token, ...buyer, transactionHash, transactionNonce };
 }
 
-/** The known facts, as an event stores them. */
+/** The facts that are known (not null), in the form in which an event stores them. */
 export function recordFacts(facts: PaymentFacts): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(factsOf(facts)).filter(([, value]) => value !== null));
 }
 
-/** The payment as it was after the event with this record. The record of a new payment is empty. */
+/** The payment as it was after the event that stored this record. The record of a new payment is empty. */
 export function withRecordedFacts<P extends PaymentFacts & Created>(
   payment: P,
   record: Readonly<Record<string, unknown>>,

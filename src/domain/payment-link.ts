@@ -4,7 +4,7 @@ import { typedUnits } from './typed-amount.ts';
 export const LINK_STATUSES = ['active', 'inactive'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
-/** Bounded, because every confirmation of a link with a stock counts its pieces. */
+/** The maximum stock of a link. Every confirmation of a link with a stock counts its taken pieces, so the stock is bounded. */
 export const MAX_STOCK = 10_000;
 /** The limit of active links per merchant. */
 export const MAX_LINKS = 1_000;
@@ -20,13 +20,13 @@ export type LinkPrice =
 export interface LinkState {
   readonly status: LinkStatus;
   readonly expiresAt: Date | null;
-  /** Null if unlimited. */
+  /** The number of pieces that the link sells. Null if unlimited. */
   readonly stock: number | null;
   /** Pieces that are being paid or have been paid. Null for a link without a stock. */
   readonly taken: number | null;
 }
 
-/** Undefined while the link takes payments. */
+/** The reason why the link takes no payments. Undefined while it takes them. */
 export function closedReason(link: LinkState, nowMs: number): 'inactive' | 'expired' | 'sold_out' | undefined {
   if (link.status !== 'active') return 'inactive';
   if (link.expiresAt !== null && nowMs >= link.expiresAt.getTime()) return 'expired';
@@ -35,7 +35,7 @@ export function closedReason(link: LinkState, nowMs: number): 'inactive' | 'expi
 
 /** The stock of a link as the database knows it. */
 export interface KnownStock extends Pick<LinkState, 'stock' | 'taken'> {
-  /** From a restore until the rebuild: pieces that were sold since the backup are not counted yet. */
+  /** True from a restore of the database until its rebuild: pieces that were sold after the backup are not counted yet. */
   readonly isUncertain: boolean;
 }
 
@@ -58,7 +58,10 @@ export function amountFor(price: LinkPrice, typed: string, decimals: number): bi
   return amount !== undefined && amount >= price.minimum && amount <= price.maximum ? amount : undefined;
 }
 
-/** The reference as payers see it. Without a reference, payments of a link have its id, which means nothing to payers. */
+/**
+ * The reference as payers see it. A payment of a link without a reference has the link's id as its reference. That id is hidden,
+ * because it means nothing to payers.
+ */
 export function shownReference(referenceId: string): string {
   return isId('plk_', referenceId) ? '' : referenceId;
 }

@@ -1,6 +1,7 @@
 /**
  * The life of a payment. The table has the target status of each event, and `decide` checks whether the event is allowed now.
- * Every transition goes through `decide`. The update is guarded by the status and version on which it was decided.
+ * Every transition goes through `decide`. The database update then checks that status and version are those on which `decide` was
+ * based.
  */
 export const TRANSITIONS = {
   requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
@@ -20,10 +21,16 @@ export type PaymentEvent =
       readonly type: 'confirmed';
       readonly buyer: Buyer;
       readonly token: TokenAmount;
-      /** A native transaction is evidence and is accepted at any time. A signature must come before the expiry. */
+      /**
+       * True if the payer has sent native coin. The transaction is visible on chain, so it is accepted at any time; a signature
+       * must come before the expiry.
+       */
       readonly isNative: boolean;
     }
-  /** Buyer and token are those of the transfer that arrived. The payer may have confirmed another way to pay before. */
+  /**
+   * A transfer has paid the payment. Buyer and token are those of this transfer. The payer may have confirmed another way to pay
+   * before.
+   */
   | {
       readonly type: 'succeeded';
       readonly buyer: Buyer;
@@ -36,11 +43,11 @@ export type PaymentEvent =
    * stay open if nothing has arrived there.
    */
   | { readonly type: 'lapsed'; readonly proof: ChainProof; readonly keepsAddresses?: true }
-  /** Proved by the clock. If there was an attempt, by the chain. */
+  /** The time to pay is over. The clock proves it; if there was an attempt, the chain must prove it. */
   | { readonly type: 'expired'; readonly proof: 'clock' | ChainProof }
   | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
 
-/** The time of a final block after which none of the attempts can be carried out. */
+/** The proof that no attempt can be carried out any more: the time of a final block after all deadlines. */
 interface ChainProof {
   readonly finalBlockAtMs: number;
 }
@@ -48,14 +55,14 @@ interface ChainProof {
 export type FailureCode = 'declined_user';
 
 export interface Buyer {
-  /** CAIP-10. */
+  /** A CAIP-10 id. */
   readonly account: string;
   readonly name: string;
   readonly icon: string | null;
 }
 
 export interface TokenAmount {
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
   readonly value: bigint;
 }
@@ -63,7 +70,7 @@ export interface TokenAmount {
 export interface PaymentState {
   readonly status: PaymentStatus;
   readonly expiresAtMs: number;
-  /** The latest on-chain deadline of a native action that was given to a payer. */
+  /** The latest deadline on chain of a payment in native coin that was handed out to a payer. */
   readonly nativeDeadlineMs: number | null;
 }
 
@@ -112,8 +119,8 @@ export function isFinal(status: PaymentStatus): boolean {
 }
 
 /**
- * The status in all answers. A payment past its expiry is never shown as payable, even before the expiry job has moved it: it is
- * shown as expired, or as `processing` while a native transaction may still arrive.
+ * The status that all answers show. A payment past its expiry is never shown as payable, even before the expiry job has moved it:
+ * it is shown as expired, or as `processing` while a native transaction may still arrive.
  */
 export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: PaymentState, nowMs: number): PaymentStatus {
   if (status !== 'requires_action' || nowMs < expiresAtMs) return status;
@@ -122,7 +129,7 @@ export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: Payment
 
 const POLL_MS: Partial<Record<PaymentStatus, number>> = { requires_action: 1_000, processing: 2_000 };
 
-/** Null if no further poll is needed. */
+/** The time after which a client should ask again. Null if no further poll is needed. */
 export function pollInMs(status: PaymentStatus): number | null {
   return POLL_MS[status] ?? null;
 }

@@ -3,8 +3,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 const prepared = new WeakMap<Uint8Array, KeyObject>();
 
 /**
- * The key of these bytes, in the form that Node uses. A key given as bytes is prepared again for every cipher and MAC, which takes
- * 15 µs: six times as long as the cipher or MAC of a short text. Bytes of keys never change.
+ * The key with these bytes as a `KeyObject`, made once for each key. If Node is given plain bytes, it prepares them for every
+ * cipher and MAC. That takes 15 µs: six times as long as the cipher or MAC of a short text. Bytes of keys never change.
  */
 export function preparedKey(bytes: Uint8Array): KeyObject {
   let key = prepared.get(bytes);

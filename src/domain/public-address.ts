@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !SPECIAL.check(address, 'ipv4');
-  // In IPv6 only global unicast is public, except for its ranges that lead to IPv4 or are not routed.
+  // In IPv6 only global unicast addresses are public, except for the ranges that lead to IPv4 or are not routed.
   return family === 6 && GLOBAL.check(address, 'ipv6') && !SPECIAL.check(address, 'ipv6');
 }
 

@@ -5,7 +5,7 @@
 
 export interface Statement<T> {
   readonly by: string;
-  /** Undefined if the endpoint gave no answer. */
+  /** The answer of the endpoint. Undefined if it gave none. */
   readonly answer: T | undefined;
   /** Milliseconds without an answer; 0 for a healthy endpoint. */
   readonly silentForMs: number;
@@ -18,7 +18,7 @@ export interface QuorumRule {
 }
 
 export type Finding<T> =
-  /** Two or more endpoints agree, and more than on any other answer. */
+  /** At least two endpoints gave this answer, and fewer gave any other. A sandbox's own chain needs one endpoint. */
   | { readonly is: 'agreed'; readonly value: T; readonly dissenters: readonly string[] }
   /** One endpoint answers and no other is reachable: enough for small amounts, at a greater depth. */
   | { readonly is: 'alone'; readonly value: T }
@@ -26,10 +26,10 @@ export type Finding<T> =
   | { readonly is: 'open' }
   | { readonly is: 'disputed' };
 
-/** An endpoint that has been silent for less than this time may still answer, so no other endpoint counts alone. */
+/** The time without an answer after which an endpoint counts as silent. Before, it may still answer, so no other endpoint counts alone. */
 const SILENT_AFTER_MS = 5 * 60_000;
 
-/** A payment confirmed by a single endpoint needs this many times the depth. */
+/** The factor by which the needed depth grows if a single endpoint confirms a payment. */
 export const LONE_DEPTH_FACTOR = 3;
 
 export function weigh<T>(
@@ -57,7 +57,10 @@ export interface Heights {
   readonly alone: number | undefined;
 }
 
-/** An endpoint at some height has also reached all lower heights, so two endpoints agree on the second highest. */
+/**
+ * The height that the endpoints agree on. An endpoint at some height has also reached all lower heights, so two endpoints agree
+ * on the second highest.
+ */
 export function weighHeights(statements: readonly Statement<number>[], rule: QuorumRule): Heights {
   const heights = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => b - a);
   const agreed = heights[needed(rule) - 1];
@@ -67,15 +70,15 @@ export function weighHeights(statements: readonly Statement<number>[], rule: Quo
 
 /** The number of an account's used slots, according to the endpoints. */
 export interface ReportedSlots {
-  /** Two endpoints have counted at least this many. */
+  /** Two endpoints have counted at least this many used slots. */
   readonly atLeast: number | undefined;
-  /** Two endpoints have counted at most this many. */
+  /** Two endpoints have counted at most this many used slots. */
   readonly atMost: number | undefined;
-  /** The answer of the only endpoint that answered. */
+  /** The number of used slots from the only endpoint that answered. */
   readonly soleCount: number | undefined;
-  /** True if that endpoint may count alone. Then its answer about a final block is needed as well. */
+  /** True if exactly one endpoint answered and its answer may count alone. Then its answer about a final block is needed as well. */
   readonly isAlone: boolean;
-  /** The highest answer of any single endpoint. It must not be used as evidence. */
+  /** The highest answer of any single endpoint. It must not be used as a proof. */
   readonly highest: number | undefined;
 }
 
@@ -96,12 +99,15 @@ export function weighSlots(statements: readonly Statement<number>[], rule: Quoru
   };
 }
 
-/** A sandbox's own chain has one endpoint, whose answer is enough. If more endpoints are configured, they are compared. */
+/**
+ * The number of endpoints that must agree. For a sandbox's own chain with one endpoint, one is enough. If more are configured,
+ * their answers are compared.
+ */
 function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
   return isTrustedAlone && endpoints === 1 ? 1 : 2;
 }
 
-/** True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for long. */
+/** True if the answer of a single endpoint counts: it is the only configured endpoint, or the other of two has been silent for long. */
 function mayStandAlone(statements: readonly Statement<unknown>[], { endpoints }: QuorumRule): boolean {
   if (endpoints === 1) return true;
   const silent = statements.filter(({ answer }) => answer === undefined);

@@ -1,7 +1,7 @@
 /**
- * Limits of a partner and of its merchants. An object for one merchant counts against the limit of that merchant, all others
- * against the limit of the partner. So no merchant uses up the places of its partner or of another merchant. `ofMerchants`
- * bounds the sum of all merchants.
+ * The limits on a partner's objects of one kind, such as API keys. An object for one merchant counts against the limit of that
+ * merchant, all others count against the limit of the partner. So no merchant uses up the limit of its partner or of another
+ * merchant. `ofMerchants` limits the sum of all merchants.
  */
 export interface Quota {
   readonly ofPartner: number;
@@ -15,7 +15,7 @@ export function quotaHolder(merchantIds: readonly string[] | null): string | nul
   return merchantIds?.length === 1 && only !== undefined ? only : null;
 }
 
-/** The limit that one more object would exceed. Undefined if there is none. */
+/** The limit that one more object would exceed. Undefined if one more object is allowed. */
 export function exceededQuota(
   { ofPartner, ofMerchant, ofMerchants }: Quota,
   wanted: readonly string[] | null,

@@ -2,35 +2,38 @@ import { fiatCodeOf } from './currency.ts';
 import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
- * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to its smallest unit.
- * So the merchant never gets less than the price minus the fee. A fee is at most the price, so the fee in the token is at most
- * the amount.
+ * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to the token's smallest
+ * unit. So the merchant never gets less than the price minus the fee. A fee is at most the price, so the fee in the token is at
+ * most the amount.
  */
 export interface Quote {
   /** The amount the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
-  /** Smallest units of the asset for one smallest unit of the price. */
+  /** The number of smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
-  /** The exchange rate, which limits how long the quote is valid. Null at par. */
+  /** The exchange rate, which limits how long the quote is valid. Null if the asset is at par with the unit of the price. */
   readonly rate: Rate | null;
 }
 
 export interface Price {
-  /** `iso4217/USD`, or `caip19/` and an asset id in canonical spelling. */
+  /** The unit of the price: `iso4217/USD`, or `caip19/` and an asset id in canonical spelling. */
   readonly unit: string;
   readonly value: bigint;
   readonly decimals: number;
 }
 
 export interface QuotedAsset {
-  /** CAIP-19, in canonical spelling. */
+  /** A CAIP-19 id in canonical spelling. */
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
   /** Amounts converted from a currency are rounded up to this many decimals. Default: `decimals`. */
   readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
-  /** The symbol whose rate is the asset's. Default: `symbol`. Contracts of wrapped coin exchange it for the coin at any time. */
+  /**
+   * The symbol whose exchange rate the asset has. Default: `symbol`. Wrapped coin has the rate of its coin, because its contract
+   * exchanges both at any time.
+   */
   readonly ratedAs?: string;
 }
 
@@ -41,7 +44,10 @@ export interface QuoteInput {
   readonly rate: Rate | undefined;
 }
 
-/** Undefined if the price cannot be paid with this asset, or if the needed rate is missing. There is no default rate. */
+/**
+ * The quote of a price in an asset. Undefined if the asset cannot pay the price, or if the needed rate is missing. There is no
+ * default rate.
+ */
 export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined {
   const currency = fiatCodeOf(price.unit);
   if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price.value, AS_IT_IS) : undefined;
@@ -81,7 +87,7 @@ function amountAt({ value }: Price, asset: QuotedAsset, factor: Ratio): bigint {
   return roundUpToQuoteDecimals(convertRoundedUp(value, factor), asset);
 }
 
-/** Rounding up adds at most one part in this many. */
+/** Rounding up an amount adds at most one part in 100. */
 const MOST_ADDED = 100n;
 
 /**
@@ -97,7 +103,10 @@ export function roundUpToQuoteDecimals(
   return ((amount + step - 1n) / step) * step;
 }
 
-/** This function and the next are the only places where money is rounded between units. */
+/**
+ * Converts an amount between units and rounds up. This function and `convertRoundedDown` are the only places where money is
+ * rounded between units.
+ */
 export function convertRoundedUp(value: bigint, { numerator, denominator }: Ratio): bigint {
   return (value * numerator + denominator - 1n) / denominator;
 }

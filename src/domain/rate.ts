@@ -1,6 +1,6 @@
 import { formatDecimal, parseDecimal } from './money.ts';
 
-/** Exchange rates are fractions of integers, so that multiplying and inverting them loses nothing. */
+/** An exchange rate as a fraction of integers, so that multiplying and inverting it loses nothing. */
 export interface Ratio {
   readonly numerator: bigint;
   readonly denominator: bigint;
@@ -22,12 +22,15 @@ export interface Rate extends QuotedRate {
 
 export interface Reading extends Pair {
   readonly source: string;
-  /** As the source spelled it. */
+  /** The price as the source spelled it. */
   readonly price: string;
   readonly atMs: number;
 }
 
-/** More digits than any price has. The bound keeps arithmetic on input of third parties cheap, and records short. */
+/**
+ * The form of a price. It allows more digits than any price has. The bound keeps arithmetic on input of third parties cheap, and
+ * records short.
+ */
 const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/;
 
 /** Reads a price above zero: plain decimal digits, no sign, no exponent, no leading zeros. */
@@ -50,7 +53,7 @@ export function multiply(a: Ratio, b: Ratio): Ratio {
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
-/** Negative if the first is smaller, as `sort` needs it. */
+/** Compares two ratios for `sort`: negative if the first is smaller. */
 export function compare(a: Ratio, b: Ratio): number {
   const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
   return left < right ? -1 : left > right ? 1 : 0;
@@ -67,7 +70,7 @@ export function median(values: readonly Ratio[]): Ratio {
   );
 }
 
-/** The rate as plain JSON, for the record. It is short, because it is part of an option's id until there is an item. */
+/** The exchange rate as plain JSON, for storage. It is short, because an option's id contains it until the payer confirms the option. */
 export function recordRate({ base, quote, value, readings }: Rate) {
   return {
     pair: `${base}/${quote}`,
@@ -81,7 +84,7 @@ export function recordRate({ base, quote, value, readings }: Rate) {
   };
 }
 
-/** Undefined if the record is not one of a rate. */
+/** Reads a rate from the JSON of `recordRate`. Undefined if the record is not one of a rate. */
 export function readRateRecord(record: Readonly<Record<string, unknown>> | null): QuotedRate | undefined {
   const [, base, quote] = PAIR_FORM.exec(String(record?.pair)) ?? [];
   const [, numerator, denominator] = RATIO_FORM.exec(String(record?.ratio)) ?? [];
@@ -93,7 +96,7 @@ export function readRateRecord(record: Readonly<Record<string, unknown>> | null)
 const PAIR_FORM = /^([^/]+)\/([^/]+)$/;
 const RATIO_FORM = /^([1-9][0-9]{0,199})\/([1-9][0-9]{0,199})$/;
 
-/** Significant digits of a rate that is shown to people. */
+/** The number of significant digits of a rate that is shown to people. */
 const DIGITS = 8;
 
 /** The ratio as a plain decimal, rounded to some significant digits. Conversion uses exact ratios. */

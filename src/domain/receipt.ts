@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
- * Everything about a completed payment that its merchant needs to check it against the chain without trusting the gateway.
- * Every value is text, so that its JSON has one spelling in every programming language.
+ * A receipt of a completed payment. With it, the merchant can check the payment against the chain without trusting the gateway.
+ * Every value is text, so that the receipt's JSON has one spelling in every programming language.
  */
 export interface Receipt {
   readonly form: (typeof RECEIPT_FORMS)[number];
@@ -13,10 +13,10 @@ export interface Receipt {
   readonly priceValue: string;
   /** The time at which the gateway marked the payment as succeeded. */
   readonly succeededAt: string;
-  /** CAIP-2. `chainId` is the number in the commitment. */
+  /** The network in CAIP-2. The commitment contains the network as a number, which is `chainId`. */
   readonly network: string;
   readonly chainId: string;
-  /** CAIP-19. `token` is the address in the commitment. */
+  /** The asset in CAIP-19. The commitment contains the address of the token, which is `token`. */
   readonly asset: string;
   readonly token: string;
   readonly collector: string;
@@ -24,19 +24,25 @@ export interface Receipt {
   readonly payer: string;
   readonly recipient: string;
   readonly feeAccount: string;
-  /** The amount paid; for a deposit address, the amount asked. The recipient got it minus the fee. */
+  /** The amount paid. For a deposit address, the amount asked. The recipient got this amount minus the fee. */
   readonly amount: string;
   readonly fee: string;
-  /** Unix seconds. The chain refuses the payment from this time on. Later money at a deposit address does not count. */
+  /**
+   * The deadline in Unix seconds. After this time the chain refuses the payment, and money that arrives at a deposit address does
+   * not count.
+   */
   readonly deadline: string;
   /** The hash of the terms that the payer signed, or of the six terms of a deposit address. */
   readonly commitment: string;
-  /** The event on chain. For a deposit address, the transfer that completed the payment. */
+  /** The transaction of the event on chain that proves the payment. For a deposit address, of the transfer that completed the payment. */
   readonly transaction: string;
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly logIndex: string;
-  /** The bytes that the chain shows in place of the id. The operator vouches that they mean this id. Only in sealed forms. */
+  /**
+   * The seal: the bytes that the chain shows in place of the payment's id. The operator vouches that they stand for this id. Only
+   * in sealed forms.
+   */
   readonly subject?: string;
   /**
    * The contract that records the payer's nonce: 0 the Collector, 1 the token, 2 Permit2. Only in the sealed form of payments by a
@@ -51,7 +57,7 @@ export interface Receipt {
   readonly sweeps?: SweepReceipt[];
 }
 
-/** The parts of a commitment that an item does not have in the form of its receipt. */
+/** The terms of a commitment in the form of a receipt. An item has them in another form. */
 export type CommittedTerms = Pick<Receipt, 'chainId' | 'collector' | 'token'> &
   Required<Pick<Receipt, 'subject' | 'nonceSpace'>>;
 
@@ -85,7 +91,7 @@ export interface RefundReceipt {
   readonly amount: string;
   readonly deadline: string;
   readonly commitment: string;
-  /** As in the payment's fields. Present only in sealed forms. */
+  /** The seal that the chain shows in place of the refund's id. This field and the next are only in sealed forms. */
   readonly subject?: string;
   readonly nonceSpace?: string;
   readonly transaction: string;
@@ -99,7 +105,10 @@ export const RECEIPT_FORM = 'till-receipt/1';
 export const REFUNDED_FORM = 'till-receipt/2';
 /** The form of a payment to a deposit address, with `refunds`, `arrived`, `transfers` and `sweeps`. */
 export const DEPOSIT_FORM = 'till-receipt/3';
-/** The sealed forms, if a contract that shows seals carried out the payment or one of its refunds. Both have `refunds`. */
+/**
+ * The two sealed forms, both with `refunds`. They are used if a contract that shows seals carried out the payment or one of its
+ * refunds.
+ */
 export const SEALED_FORM = 'till-receipt/4';
 export const SEALED_DEPOSIT_FORM = 'till-receipt/5';
 export const RECEIPT_FORMS = [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM, SEALED_FORM, SEALED_DEPOSIT_FORM] as const;
@@ -121,7 +130,7 @@ function sumOf(parts: readonly Part[]): bigint {
 export interface ReceiptSignature {
   readonly algorithm: 'ed25519';
   readonly keyId: string;
-  /** In base64url. */
+  /** The signature in base64url. */
   readonly value: string;
 }
 
@@ -130,13 +139,13 @@ export interface ReceiptKey {
   readonly publicJwk: ReceiptJwk;
 }
 
-/** RFC 8037. */
+/** The public key of receipts, as a JWK (RFC 8037). */
 export interface ReceiptJwk {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly alg: 'EdDSA';
   readonly use: 'sig';
-  /** The thumbprint of the key (RFC 7638): it follows from the key alone. */
+  /** The thumbprint of the key (RFC 7638), which is computed from the key alone. */
   readonly kid: string;
   /** The key itself, in base64url. */
   readonly x: string;
@@ -160,19 +169,19 @@ export function signReceipt(key: ReceiptKey, receipt: Receipt): ReceiptSignature
   return signText(key, receiptText(receipt));
 }
 
-/** The text must name its form, so that a signature of one kind of document is not valid for another. */
+/** Signs a text. The text must name its form, so that the signature of one kind of document is not valid for another. */
 export function signText({ privateKey, publicJwk }: ReceiptKey, text: string): ReceiptSignature {
   const value = sign(null, Buffer.from(text), privateKey).toString('base64url');
   return { algorithm: 'ed25519', keyId: publicJwk.kid, value };
 }
 
-/** The public key and the signature are in base64url. */
+/** True if `value` is the signature of the text by the public key `x`. Both are in base64url. */
 export function verifyText(x: string, text: string, value: string): boolean {
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
   return verify(null, Buffer.from(text), key, Buffer.from(value, 'base64url'));
 }
 
-/** The signed bytes: the receipt as JSON in UTF-8, members in alphabetical order everywhere, without white space. */
+/** The signed bytes of a receipt: JSON in UTF-8, members in alphabetical order everywhere, without white space. */
 export function receiptText(receipt: Receipt): string {
   return JSON.stringify(sorted(receipt));
 }

@@ -2,8 +2,8 @@ import { feeShare } from './money/fee-share.ts';
 import { convertRoundedDown, convertRoundedUp } from './quote.ts';
 
 /**
- * The life of a refund. The table has the target state of each event. Every transition goes through `decideRefund`. The update
- * is guarded by the state and version on which it was decided.
+ * The life of a refund. The table has the target state of each event. Every transition goes through `decideRefund`. The database
+ * update then checks that state and version are those on which `decideRefund` was based.
  */
 export const REFUND_TRANSITIONS = {
   requested: {
@@ -16,9 +16,9 @@ export const REFUND_TRANSITIONS = {
   },
   awaiting_funds: {
     covered: 'sending',
-    // The reason for the wait has changed.
+    // The reason why the refund waits for funds has changed.
     short: 'awaiting_funds',
-    // The merchant's account was asked for a signature, and carried it out itself without returning it.
+    // The merchant's account was asked for a signature. It carried out the refund itself, without returning the signature to the gateway.
     paid: 'refunded',
     screened: 'failed',
     replanned: 'requested',
@@ -26,18 +26,18 @@ export const REFUND_TRANSITIONS = {
   },
   // `lapsed`: the merchant's signature ran out unused, so the refund needs funds again.
   sending: { paid: 'refunded', failed: 'failed', lapsed: 'awaiting_funds', replanned: 'requested' },
-  // `reopened`: a refund that was never covered begins anew. `renewed`: a vetoed refund that nobody has signed passes its
-  // number on to a new one.
+  // `reopened`: a refund that was never covered begins anew. `renewed`: a vetoed refund that nobody has signed gives its number
+  // to a new refund.
   failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed', renewed: 'requested' },
-  // A reorg deeper than final depth removed the transaction, and it ran out before it was mined again.
+  // A reorg deeper than final depth removed the refund's transaction on chain, and its deadline passed before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
 
 export type RefundState = keyof typeof REFUND_TRANSITIONS;
 
 /**
- * The events of a refund. `replanned`: a rebuild found other refunds of the payment on the chain, and this one was never
- * signed. `unfit`: this one no longer fits into the paid amount.
+ * The events of a refund. `replanned`: a rebuild found other refunds of the payment on chain, and this refund was never signed.
+ * `unfit`: this refund no longer fits into the paid amount.
  */
 export type RefundEvent =
   | 'covered'
@@ -56,7 +56,7 @@ export type RefundEvent =
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
 
-/** Undefined if the event is not allowed in the state. */
+/** The state after an event. Undefined if the event is not allowed in the state. */
 export function decideRefund(state: RefundState, event: RefundEvent): RefundState | undefined {
   return (REFUND_TRANSITIONS[state] as Partial<Record<RefundEvent, RefundState>>)[event];
 }
@@ -82,9 +82,9 @@ export function takesPart({ state, problem }: RefundStanding): boolean {
 
 /** A payment, a refunded part of it, or the part that is left. */
 export interface Share {
-  /** In the unit of the price. */
+  /** The share in the unit of the price. */
   readonly price: bigint;
-  /** In the smallest unit of the paid asset. */
+  /** The share in the smallest unit of the paid asset. */
   readonly amount: bigint;
   /** The operator's fee, which is contained in the amount. */
   readonly fee: bigint;
@@ -111,12 +111,12 @@ export const REFUND_PROBLEMS = [
 ] as const;
 export type RefundProblem = (typeof REFUND_PROBLEMS)[number];
 
-/** Null while the refund has not failed. */
+/** The problem of a failed refund, as partners see it. Null if the refund has not failed. */
 export function problemOf({ state, problem }: RefundStanding): RefundProblem | null {
   return state === 'failed' ? publicProblem(problem) : null;
 }
 
-/** The problem of a failed refund, as partners see it. */
+/** The public form of a stored problem: the problem itself if partners may see it, else `not_received`. */
 export function publicProblem(problem: string | null): RefundProblem {
   return REFUND_PROBLEMS.find((each) => each === problem) ?? 'not_received';
 }
@@ -129,9 +129,9 @@ export type SharePlan =
   | { readonly ok: false; readonly problem: 'more_than_left' | 'rounds_to_nothing' };
 
 /**
- * The next part of a payment, converted at the payment's own rate: its price to the amount that was paid. The converted amount
- * is rounded down. The fee is returned pro rata. The last part takes the remainder of price, amount and fee, so that the parts
- * add up to the payment exactly.
+ * The next part of a payment to refund, converted at the payment's own rate: the ratio of the paid amount to the price. The
+ * converted amount is rounded down. The fee is returned pro rata. The last part takes the remainder of price, amount and fee, so
+ * that the parts add up to the payment exactly.
  */
 export function planShare(payment: Share, left: Share, asked: AskedShare): SharePlan {
   if (asked === 'all') return { ok: true, share: left };
@@ -145,8 +145,9 @@ export function planShare(payment: Share, left: Share, asked: AskedShare): Share
 }
 
 /**
- * A refund of the whole remaining price returns the whole remaining amount. That amount can be less than the converted price,
- * if a refund in the paid asset took less of the price than its share, and an earlier refund was given up.
+ * The amount to refund for a part of the price. A refund of the whole remaining price returns the whole remaining amount. That
+ * amount can be less than the converted price, if a refund in the paid asset took less of the price than its share, and an
+ * earlier refund was given up.
  */
 function amountFor(payment: Share, left: Share, price: bigint): bigint {
   if (price === left.price) return left.amount;
@@ -163,8 +164,8 @@ function priceFor(payment: Share, left: Share, amount: bigint): bigint {
 }
 
 /**
- * The fee in a refunded amount, computed over all refunds so far, so that rounding errors do not accumulate. Fee and net amount of
- * the part never exceed the remaining fee and the remaining net amount.
+ * The fee in a refunded amount. It is computed over all refunds so far, so that rounding errors do not accumulate. Fee and net
+ * amount of the part never exceed the remaining fee and the remaining net amount.
  */
 function feeFor(payment: Share, left: Share, amount: bigint): bigint {
   const given = payment.amount - left.amount + amount;
@@ -183,23 +184,23 @@ function greatest(a: bigint, b: bigint): bigint {
 
 /** The sources of a refund, in the smallest unit of the paid asset. They add up to the refunded amount. */
 export interface Cover {
-  /** From the payment's own net amount, as far as it is still on the intermediate account. */
+  /** The part from the payment's own net amount, as far as that is still on the intermediate account. */
   readonly held: bigint;
   readonly merchant: bigint;
-  /** The operator's float returns the fee, because the fee has left the intermediate account. */
+  /** The part from the operator's float. It returns the fee, because the fee has left the intermediate account. */
   readonly operator: bigint;
 }
 
-/** `held` is the net amount of the payment that is still held. */
+/** The sources of a refund of `amount`. `held` is the net amount of the payment that is still held. */
 export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; held: bigint }): Cover {
   const fromHeld = least(held, amount - fee);
   return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
 }
 
 /**
- * The reason why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg
- * removed money of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the payment's
- * money is being computed.
+ * The reason why the held part of a refund cannot be taken yet. `sweep`: the money is still at the deposit address. `debt`: a
+ * reorg removed money of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the
+ * gateway has not yet computed the payment's money.
  */
 export type RefundHold = 'sweep' | 'debt' | 'arrival' | 'position';
 
@@ -221,15 +222,15 @@ export interface WaitingRefund {
   readonly isStopped: boolean;
   /** True if the transfer is signed: a freeze does not stop it any more. */
   readonly isSigned: boolean;
-  /** True if the refund must not be sent yet. */
+  /** True if the refund is still cooling off and must not be sent yet. */
   readonly isCooling: boolean;
   /** The units that are missing in the floats. */
   readonly lack: string;
-  /** The reason why the held part cannot be taken yet. */
+  /** The reason why the held part of the money cannot be taken yet. */
   readonly waitsFor: RefundHold | null;
   /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
   readonly merchantAccount: string | null;
-  /** True if that account was asked to sign, and its signature can still be carried out. */
+  /** True if the merchant's account was asked to sign, and its signature can still be carried out. */
   readonly isOffered: boolean;
 }
 

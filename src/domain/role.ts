@@ -18,7 +18,7 @@ export type Belonging =
  */
 const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read', 'keys:read', 'keys:write'] as const;
 
-/** The state of the gateway itself, which only people of the operator see. */
+/** The right to read the state of the gateway itself. Only people of the operator have it. */
 const OPERATOR_RIGHT = 'operator:read';
 
 /** The right that a route requires: a scope of a key, or a right of a person. */
@@ -46,8 +46,9 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
 };
 
 /**
- * People of the operator read the objects of partners, and manage their own people. They act on money, and on the people of
- * partners, only by commands: a sign-in link for somebody else would give them the rights of that person.
+ * The rights that people of the operator can have. They read the objects of partners, and manage their own people. They act on
+ * money, and on the people of partners, only by commands: a sign-in link for somebody else would give them the rights of that
+ * person.
  */
 const OPERATORS: readonly Right[] = [
   'self',
@@ -61,7 +62,7 @@ const OPERATORS: readonly Right[] = [
   'keys:read',
 ];
 
-/** `isAbroad`: a person of the operator acts within a partner. */
+/** The rights of a person. `isAbroad` is true if a person of the operator acts within a partner. */
 export function rightsOf(
   { role, belongsTo }: Pick<Belonging, 'belongsTo'> & { readonly role: Role },
   { isAbroad = false }: { readonly isAbroad?: boolean } = {},
@@ -72,7 +73,7 @@ export function rightsOf(
   return role === 'cashier' ? own : [...own, OPERATOR_RIGHT];
 }
 
-/** An amount in the minor units of a currency or an asset. */
+/** A limit on refunds, or an amount to compare with it, in the minor units of a currency or an asset. */
 export interface RefundLimit {
   readonly unit: string;
   readonly value: string;

@@ -5,7 +5,7 @@ import { preparedKey } from './prepared-key.ts';
 /** The fields of a row that decide about money, as text. */
 export type MacFields = Readonly<Record<string, string | null>>;
 
-/** Proves that the gateway wrote these fields. Access to the database alone is not enough to make the MAC. */
+/** The MAC over fields of a row. It proves that the gateway wrote them: access to the database alone is not enough to make it. */
 export function macOfRow([key]: KeyRing, table: string, fields: MacFields): string {
   return mac(key, table, fields).toString('base64url');
 }
@@ -19,7 +19,7 @@ export function isRowMac(keys: KeyRing, table: string, fields: MacFields, text: 
   });
 }
 
-/** The text has one spelling: fields in alphabetical order, as JSON. */
+/** The MAC over a table's name and fields. They have one spelling: JSON, with the fields in alphabetical order. */
 function mac(key: Uint8Array, table: string, fields: MacFields): Buffer {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHmac('sha256', preparedKey(key))

@@ -1,4 +1,4 @@
-/** A key without a list of scopes may do everything. */
+/** The scopes of API keys. A key without a list of scopes may do everything. */
 export const SCOPES = [
   'merchants:read',
   'merchants:write',

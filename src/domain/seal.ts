@@ -22,8 +22,8 @@ const HALF_DIGITS = 2 * HALF_BYTES;
 const CIPHER = 'aes-128-ecb';
 
 /**
- * The encrypted ids, in hex. Each is stored with its payment, so that all items of the payment show the same one. One cipher
- * encrypts all of them, block by block, because making a cipher takes longer than encrypting an id.
+ * The encrypted ids, in hex. Each is stored with its payment, so that all items of the payment show the same encrypted id. One
+ * cipher encrypts all ids, block by block, because making a cipher takes longer than encrypting an id.
  */
 export function encryptIds([key]: KeyRing, ids: readonly string[]): string[] {
   const blocks = new Uint8Array(HALF_BYTES * ids.length);
@@ -42,13 +42,14 @@ export interface Sealing {
   readonly id: string;
   /** The encrypted id that is stored for the subject, if any. It determines the generation of keys. */
   readonly stored?: string | null | undefined;
-  /** The terms of the item, by `Chain.sealedTerms`. */
+  /** The terms of the item, in the form of `PayerSide.sealedTerms`. */
   readonly terms: string;
 }
 
 /**
- * The seal of an item, in hex, under the key that encrypted the stored id. If that key is not in the key ring any more, the newest key
- * is used. Another seal is safe, because live events are matched with items by commitment, and not by seal.
+ * The seal of an item, in hex, under the key that encrypted the stored id. If that key is not in the key ring any more, the
+ * newest key is used. The seal then differs, which does no harm: live events are matched with items by commitment, and not by
+ * seal.
  */
 export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
   const [newest] = keys;
@@ -57,7 +58,7 @@ export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
   return half + macOf(key, half, terms).toString('hex');
 }
 
-/** Undefined if the gateway did not make the seal for these terms. */
+/** The id in a seal. Undefined if the gateway did not make the seal for these terms. */
 export function openSeal(keys: KeyRing, seal: string, terms: string): string | undefined {
   if (!/^[0-9a-f]{64}$/.test(seal)) return undefined;
   const half = seal.slice(0, HALF_DIGITS);
@@ -76,7 +77,7 @@ interface Halves {
   readonly authentication: KeyObject;
 }
 
-/** By key. Preparing a key takes longer than using it: see `preparedKey`. */
+/** The prepared halves of each key. Preparing a key takes longer than using it: see `preparedKey`. */
 const halves = new WeakMap<Uint8Array, Halves>();
 
 function halvesOf(key: Uint8Array): Halves {
@@ -93,7 +94,7 @@ function encrypt(key: Uint8Array, id: string): string {
   return cipherOf(key).update(idBytes(id)).toString('hex');
 }
 
-/** In this mode each block is encrypted alone. An id is one block, and no id repeats. */
+/** The cipher for ids. It encrypts each block alone (ECB), which is safe here: an id is one block, and no id repeats. */
 function cipherOf(key: Uint8Array) {
   return createCipheriv(CIPHER, halvesOf(key).encryption, null).setAutoPadding(false);
 }

@@ -1,17 +1,17 @@
 import { SLOT_REACH } from './slots.ts';
 
 /**
- * An item this close to its deadline, by the chain's own clock, might be mined too late, and its gas would be wasted. So it is
- * not sent.
+ * The least time before its deadline, by the chain's own clock, at which an item is still sent. Later, it might be mined too
+ * late, and its gas would be wasted.
  */
 export const SEND_MARGIN_MS = 20_000;
 
 /**
- * The next steps of a signer for its transactions in flight. They follow only from the journal and a few facts of the chain, so
- * a signer that restarts, or takes over from another, takes the same steps.
+ * A step of a signer for its transactions in flight. The steps are computed only from the journal of sends and a few facts of the
+ * chain, so a signer that restarts, or takes over from another, takes the same steps.
  */
 export type SendStep<Offer> =
-  /** A slot that no stored send has. All later slots wait until a transaction uses it. */
+  /** Fills a slot that no stored send has, because all later slots wait until a transaction uses it. */
   | { readonly do: 'fill'; readonly slot: number }
   /** Replaces the transaction of the slot by one with a higher offer. */
   | { readonly do: 'bump'; readonly slot: number; readonly offer: Offer }
@@ -20,23 +20,23 @@ export type SendStep<Offer> =
 
 export interface InFlight<Offer> {
   readonly slot: number;
-  /** The highest offer signed for this slot, and the time since that signature. */
+  /** The highest offer that was signed for this slot. `signedAgoMs` is the time since that signature. */
   readonly offer: Offer;
   readonly signedAgoMs: number;
-  /** Undefined if this process has not sent it yet. */
+  /** The time since this process last sent the transaction. Undefined if it has not sent it yet. */
   readonly broadcastAgoMs: number | undefined;
   /** True if the chain demands a higher offer for this slot than that of the best version. */
   readonly isOutbid: boolean;
 }
 
 export interface SendFacts<Offer> {
-  /** In the order of their slots, without the used ones. */
+  /** The transactions in flight, in the order of their slots. Transactions of used slots are left out. */
   readonly inFlight: readonly InFlight<Offer>[];
   /** The number of used slots, which is the next slot according to the chain. */
   readonly usedSlots: number;
   /** The next slot according to the journal. */
   readonly nextSlot: number;
-  /** The next offer for a transaction that was not mined with this one. Undefined if a higher offer is no remedy. */
+  /** The next offer for a transaction that was not mined with the given offer. Undefined if a higher offer would not help. */
   raise(offer: Offer): Offer | undefined;
   readonly rebroadcastAfterMs: number;
   readonly bumpAfterMs: number;
@@ -44,7 +44,7 @@ export interface SendFacts<Offer> {
 
 /**
  * The next steps in the order of slots, because some nodes refuse a transaction whose predecessor they do not know. The plan
- * covers at most `SLOT_REACH` slots: a wrong number once made a plan of a billion steps.
+ * covers at most `SLOT_REACH` slots, because a wrong slot number once made a plan of a billion steps.
  */
 export function planSends<Offer>(facts: SendFacts<Offer>): SendStep<Offer>[] {
   const steps: SendStep<Offer>[] = [];
@@ -65,7 +65,7 @@ export function planSends<Offer>(facts: SendFacts<Offer>): SendStep<Offer>[] {
   return steps;
 }
 
-/** A version that this process has never sent is sent before it is replaced. */
+/** True if the transaction should be replaced by one with a higher offer. A version that this process has never sent is sent first. */
 function isWorthMore<Offer>(send: InFlight<Offer>, facts: SendFacts<Offer>): boolean {
   if (send.broadcastAgoMs === undefined) return false;
   return send.isOutbid || send.signedAgoMs >= facts.bumpAfterMs;
@@ -75,7 +75,7 @@ function isWorthMore<Offer>(send: InFlight<Offer>, facts: SendFacts<Offer>): boo
 export interface BatchItem {
   readonly collector: string;
   readonly asset: string;
-  /** The asset that a deposit address was made for, if another one is swept. */
+  /** The asset that the deposit address was made for, if a sweep takes another asset from it. */
   readonly asked?: string | null;
   readonly method: string;
   readonly feeAccount: string;
@@ -89,9 +89,9 @@ export interface BatchItem {
 }
 
 /**
- * Groups due items into transactions, in their order. The items of a transaction share Collector, asset, method and fee
- * account. Items with failed sends are grouped together, in smaller groups after each failure. So an item that makes its whole
- * transaction fail is soon alone.
+ * Groups due items into transactions, in the order of the items. The items of a transaction share Collector, asset, method and
+ * fee account. Items with failed sends are grouped together, in smaller groups after each failure. So an item that makes its
+ * whole transaction fail is soon alone.
  */
 export function intoBatches<T extends BatchItem>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();
@@ -117,15 +117,15 @@ export function intoBatches<T extends BatchItem>(due: readonly T[], maxItemsOf: 
 export interface Places {
   /** The number of further transactions that may be in flight. */
   readonly room: number;
-  /** The number of them that may carry an isolated item. */
+  /** The number of these transactions that may carry an isolated item. */
   readonly isolatedRoom: number;
   /** True while a transaction with an isolated item is in flight. */
   readonly isIsolatedUnderWay: boolean;
 }
 
 /**
- * The transactions of this round, in the order of their slots. Isolated items come last and have few places, so that they do
- * not delay others. One place is reserved for them, so that a flood of other payments does not shut them out.
+ * The transactions to send in this round, in the order of their slots. Isolated items come last and get few transactions, so that
+ * they do not delay others. One transaction is reserved for them, so that a flood of other payments does not shut them out.
  */
 export function chooseBatches<T extends BatchItem>(
   batches: readonly T[][],

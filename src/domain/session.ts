@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 
-/** 256 bits: too many to guess, so a fast hash without salt is a safe way to store a token. */
+/** The number of random bytes in a token. 256 bits cannot be guessed, so a fast hash without salt is a safe way to store a token. */
 export const TOKEN_BYTES = 32;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A session ends after this much time without a request. */
+/** The time without a request after which a session ends. */
 export const IDLE_MS = 12 * HOUR_MS;
-/** A session ends at this age, used or not. */
+/** The maximum age of a session, even if it is in use. */
 export const SESSION_MS = 7 * DAY_MS;
-/** The maximum age of a session that began with a one-time link, until a passkey is shown. */
+/** The maximum age of a session that began with a one-time link, as long as no passkey was shown in it. */
 export const LINK_SESSION_MS = 12 * HOUR_MS;
-/** After a passkey was shown, sensitive changes need no further passkey for this time. */
+/** The time after the use of a passkey in which sensitive changes need no further passkey. */
 export const VERIFIED_MS = 5 * MINUTE_MS;
 export const LINK_MS = 3 * DAY_MS;
 

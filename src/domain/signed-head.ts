@@ -2,18 +2,19 @@ import { hash } from 'node:crypto';
 import { type ReceiptKey, type ReceiptSignature, signText, verifyText } from './receipt.ts';
 
 /**
- * The last hash of every hash chain at one moment. A copy that is kept elsewhere proves all earlier entries, even against an
- * attacker who rewrites the database with all hashes. Every value is text, as in a receipt.
+ * The head of the books and of the audit log: the last hash of each of their hash chains at one moment. A copy that is kept
+ * elsewhere proves all earlier entries, even against an attacker who rewrites the database with all hashes. Every value is text,
+ * as in a receipt.
  */
 export interface Head {
   readonly form: typeof HEAD_FORM | typeof FIRST_HEAD_FORM;
   readonly at: string;
-  /** Only sealed entries, ordered by network. */
+  /** The last chained entry of each network, ordered by network. */
   readonly books: readonly { readonly network: string; readonly sequence: string; readonly hash: string }[];
   readonly auditLog: AuditHead;
   /**
-   * Keys of seals under replaced master secrets, wrapped with the current one. With them and the master secret, `till rebuild`
-   * restores an empty database from the chain. Heads of the first form have none.
+   * Keys of seals under replaced master secrets, encrypted with the current one. With these keys and the master secret, `till
+   * rebuild` restores an empty database from the chain. Heads of the first form have no such keys.
    */
   readonly subjectKeys?: readonly { readonly id: string; readonly wrapped: string }[];
 }
@@ -30,11 +31,11 @@ export interface SignedHead {
   readonly signature: ReceiptSignature;
 }
 
-/** Heads and receipts are signed with the same key. The form makes a signature of one invalid for the other. */
+/** The form of a head. Heads and receipts are signed with the same key, and the form makes a signature of one invalid for the other. */
 export const HEAD_FORM = 'till-head/2';
 const FIRST_HEAD_FORM = 'till-head/1';
 
-/** The signed bytes: JSON without white space, with the members in this order. */
+/** The signed bytes of a head: JSON without white space, with the members in this order. */
 function headText({ form, at, books, auditLog, subjectKeys }: Head): string {
   return JSON.stringify({
     form,
@@ -49,12 +50,12 @@ export function signHead(key: ReceiptKey, head: Head): SignedHead {
   return { head, signature: signText(key, headText(head)) };
 }
 
-/** `publicKey` is in base64url. */
+/** True if the head has a valid signature by this public key, which is in base64url. */
 export function isSignedBy(publicKey: string, { head, signature }: SignedHead): boolean {
   return verifyText(publicKey, headText(head), signature.value);
 }
 
-/** Undefined if the text is not a signed head. */
+/** Reads a signed head from its JSON. Undefined if the text is not a signed head. */
 export function readSignedHead(text: string): SignedHead | undefined {
   try {
     const { head, signature } = JSON.parse(text) as SignedHead;
@@ -77,15 +78,15 @@ export function readSignedHead(text: string): SignedHead | undefined {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** An entry of the audit log, with the texts that the database makes of its values. They are hashed. */
+/** An entry of the audit log. Its values are the texts that the database makes of them, because these texts are hashed. */
 export interface AuditRow {
   readonly id: string;
-  /** Seconds since 1970, with all digits. */
+  /** The time in seconds since 1970, with all digits. */
   readonly at: string;
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** The canonical text of the `jsonb` value. The same for `origin`. */
+  /** The canonical text of the `jsonb` value. `origin` has the same form. */
   readonly detail: string;
   readonly origin: string;
   readonly databaseUser: string | null;

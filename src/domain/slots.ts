@@ -1,36 +1,37 @@
 import type { ReportedSlots } from './quorum.ts';
 
 /**
- * The slots of a signer: the places of its transactions, counted from 0 and used in their order. An account of an EVM chain calls
- * them nonces. A slot is used when a transaction that took it is mined.
+ * The slots of a signer: the numbers of its transactions, counted from 0 and used in their order. EVM chains call them nonces. A
+ * slot is used as soon as a transaction with this number is mined.
  */
 
 /** The slots in a signer's journal of sends. */
 export interface JournalSlots {
   /** The highest slot that was ever assigned. */
   readonly last: number | undefined;
-  /** The highest slot that is used at final depth. All lower ones are used as well. */
+  /** The highest slot that is used at final depth. All lower slots are used as well. */
   readonly lastFinal: number | undefined;
 }
 
 export interface PlacedSlots {
-  /** The number of used slots: all below it. */
+  /** The number of used slots. All slots below this number are used. */
   readonly used: number;
-  /** Two endpoints agree that slots from this one on, which were final, are no longer used. */
+  /** The first slot that was used at final depth and, by the answers of two endpoints, is used no more. Undefined if there is none. */
   readonly reopenFrom: number | undefined;
-  /** False while the answers do not show which slot is free. */
+  /** True if the answers show which slot is free, so that a new send may take it. */
   readonly mayTake: boolean;
 }
 
 /**
- * Sends of a signer are planned at most this far ahead of its used slots. Far fewer are in flight at a time. A stored slot
- * beyond this bound came from a wrong answer. It waits until the other slots reach it, and no sends are made to fill the gap.
+ * The number of slots after the used ones for which sends are planned. Far fewer are in flight at a time. A stored slot beyond
+ * this bound came from a wrong answer. It waits until the other slots reach it, and no sends are made to fill the gap.
  */
 export const SLOT_REACH = 64;
 
 /**
  * The used slots of a signer, from the answers of endpoints and the journal. Two endpoints must agree. A single answer counts
- * only within the slots of the journal, where the worst that it can cause is another broadcast. Undefined if nothing is known.
+ * only if it lies within the slots of the journal; if it is wrong there, it causes at most another broadcast. Undefined if
+ * nothing is known.
  */
 export function placeSlots(reported: ReportedSlots, { last, lastFinal }: JournalSlots): PlacedSlots | undefined {
   const known = lastFinal === undefined ? 0 : lastFinal + 1;

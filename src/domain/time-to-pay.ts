@@ -1,4 +1,7 @@
-/** Bounds, in seconds, for counting the times from creation to success. The last is longer than a payment can be open. */
+/**
+ * Upper bounds, in seconds, by which payments are counted by their time from creation to success. The last one is longer than a
+ * payment can be open.
+ */
 export const TIME_LIMITS_S = [
   2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700,
   3_600, 7_200, 14_400, 28_800, 86_400, 259_200, 604_800, 2_678_400, 2_147_483_647,

@@ -1,9 +1,9 @@
 import type { Parsed } from './parsed.ts';
 
 /**
- * Reads an RFC 3339 time as milliseconds since the epoch. Stricter than `Date.parse`, which reads 30 February as 2 March and a
- * time without offset as local time. More lenient than RFC 3339: the seconds may be left out. Fractions of a millisecond are
- * rounded up, which does not change comparisons with whole milliseconds.
+ * Reads an RFC 3339 time as milliseconds since the epoch. This function is stricter than `Date.parse`, which reads 30 February as
+ * 2 March and a time without offset as local time. It is more lenient than RFC 3339: the seconds may be left out. Fractions of a
+ * millisecond are rounded up, which does not change comparisons with whole milliseconds.
  */
 export function parseTimestamp(text: string): Parsed<number> {
   const parts = text.length <= MAX_LENGTH ? FORM.exec(text)?.groups : undefined;
@@ -18,7 +18,7 @@ export function parseTimestamp(text: string): Parsed<number> {
     return { ok: false, problem: 'must name a time that is on the clock' };
   }
   const date = new Date(0);
-  // Unlike `Date.UTC`, this does not read the year 26 as 1926.
+  // Unlike `Date.UTC`, `setUTCFullYear` does not read the year 26 as 1926.
   date.setUTCFullYear(year, month - 1, day);
   const offsetMs = (sign === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
   const minuteMs = date.getTime() + (hour * 60 + minute) * 60_000 - offsetMs;
@@ -36,12 +36,12 @@ const NO_LEAP = 'must name a time that is on the clock: leap seconds only end a 
 const MAX_LENGTH = 64;
 const DAY_MS = 86_400_000;
 
-/** In a query string an unescaped `+` arrives as a space, so a space is read as `+`. */
+/** The form of a time. In a query string an unescaped `+` arrives as a space, so a space is read as `+`. */
 const FORM =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+ -])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))$/i;
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'offsetHour', 'offsetMinute'];
 
-/** Zero for a month that does not exist, so that no day is valid in it. */
+/** The number of days in a month. Zero for a month that does not exist, so that no day is valid in it. */
 export function daysInMonth(year: number, month: number): number {
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   if (month === 2) return isLeapYear ? 29 : 28;

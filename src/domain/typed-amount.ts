@@ -3,8 +3,8 @@ const ZEROS = [0x0660, 0x06f0, 0xff10];
 const MAX_TYPED = 80;
 
 /**
- * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. The gateway and all pages read typed amounts with this
- * function. Thousands separators are refused: `1,000` and `1.000` are one thousand in some countries and one in others, so
+ * Reads an amount as people type it (`12`, `12.5`, `12,50`), into minor units. The gateway and all pages read typed amounts with
+ * this function. Thousands separators are refused: `1,000` and `1.000` are one thousand in some countries and one in others. So
  * three digits after a separator are decimals only after a number that begins with zero. Units with three decimals are the
  * exception: after a point, three digits are the usual spelling, and `1.234` has no other.
  */

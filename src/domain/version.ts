@@ -1,13 +1,13 @@
 import { daysInMonth } from './timestamp.ts';
 
-/** Every supported version, oldest first. */
+/** All supported API versions, oldest first. */
 export const KNOWN_VERSIONS = ['2026-02-18', '2026-02-19.preview'] as const;
 export type Version = (typeof KNOWN_VERSIONS)[number];
 
-/** A preview may change at any time, so each request must name it. Pins are never previews. */
+/** A version that a partner can be pinned to. Previews are left out: a preview may change at any time, so each request must name it. */
 export type PinnableVersion = Exclude<Version, `${string}.preview`>;
 
-/** The pin of new partners, and of callers by App-Id, which have no partner. */
+/** The API version of new partners, and of callers with an App-Id, which have no partner, if a request names no version. */
 export const DEFAULT_PIN: PinnableVersion = '2026-02-18';
 
 export type VersionForm =
@@ -22,7 +22,10 @@ export type VersionResolution =
       readonly message: string;
     };
 
-/** The version in the headers, before the caller and the pin are known. `WCP-Version` is an alias of `Pay-Version`. */
+/**
+ * Reads the version from the headers and checks its form, before the caller and the pin are known. `WCP-Version` is an alias of
+ * `Pay-Version`.
+ */
 export function checkVersionForm(headers: {
   readonly payVersion?: string | undefined;
   readonly wcpVersion?: string | undefined;
@@ -37,8 +40,8 @@ export function checkVersionForm(headers: {
 }
 
 /**
- * A request may ask for a newer version than its pin, never for an older one. All older versions get the same answer, published
- * or not. `requested` must come from `checkVersionForm`.
+ * The version of a request. A request may ask for a newer version than its pin, but never for an older one. All older versions
+ * get the same error, published or not. `requested` must come from `checkVersionForm`.
  */
 export function resolveVersion(input: {
   readonly requested: string | undefined;
@@ -75,7 +78,7 @@ const invalid = (problem: string): VersionForm => ({
   message: `${problem}. ${KNOWN_SENTENCE}`,
 });
 
-/** Dates written as YYYY-MM-DD sort as text. */
+/** The date of a version. Dates written as YYYY-MM-DD can be compared as text. */
 const datePart = (label: string): string => label.slice(0, 'YYYY-MM-DD'.length);
 
 function isVersionLabel(text: string): boolean {

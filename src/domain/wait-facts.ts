@@ -5,16 +5,16 @@ import type { ListedFacts, OutgoingFacts } from './wait-money.ts';
 /** The facts that decide why a payment waits. Times are milliseconds since the epoch. */
 export interface WaitFacts {
   readonly nowMs: number;
-  /** By `visibleStatus`. */
+  /** The status from `visibleStatus`. */
   readonly status: PaymentStatus;
-  /** The time of the last change. */
+  /** The time of the payment's last change. */
   readonly sinceMs: number;
   readonly expiresAtMs: number;
   /** The freezes and suspensions that stop the merchant. */
   readonly stops: readonly StopFacts[];
-  /** The merchant is deleted, or its partner is disabled. Then new payments are refused, and work under way continues. */
+  /** Set if the merchant is deleted or its partner is disabled. New payments are then refused, and payments under way continue. */
   readonly closed: StopFacts | undefined;
-  /** Only attempts that are not over. */
+  /** The attempts that are not over. */
   readonly attempts: readonly AttemptFacts[];
   /** True if a deep reorg removed the transaction of a succeeded payment. */
   readonly isReorganised: boolean;
@@ -25,7 +25,7 @@ export interface WaitFacts {
 }
 
 export interface StopFacts {
-  /** A main clause: `The merchant mrch_… is frozen`. */
+  /** The stop as a main clause, such as `The merchant mrch_… is frozen`. */
   readonly what: string;
   readonly reason: string;
   readonly by: string | undefined;
@@ -36,19 +36,19 @@ export interface StopFacts {
 
 export interface AttemptFacts {
   readonly state: 'offered' | 'due' | 'sent';
-  /** True for a deposit address, which may have taken money that does not pay. */
+  /** True for a deposit address. Money may have arrived there that does not pay the payment. */
   readonly isDeposit: boolean;
   readonly network: NetworkFacts;
   readonly acceptedAtMs: number;
   readonly deadlineMs: number;
-  /** The reason of the last refusal by a simulation or a transaction, and the time of the next try. */
+  /** The reason of the last refusal by a simulation or a transaction on chain. `retryAtMs` is the time of the next try. */
   readonly refusal: string | null;
   readonly retryAtMs: number | null;
   /** The amount that the payer lacks, such as `1.20 USDC`. Undefined if unknown. */
   readonly shortBy: string | undefined;
-  /** True if the limits of failures and gas are reached, so that the attempt is not sent again. */
+  /** True if the attempt has reached a limit of failures or gas. It is then not sent again. */
   readonly isExhausted: boolean;
-  /** No attempt of this payer is sent before this time. */
+  /** The time before which no attempt of this payer is sent. */
   readonly payerRetryAtMs: number | null;
   /** The freeze of the network, if any. */
   readonly stop: StopFacts | undefined;
@@ -78,7 +78,7 @@ export interface SeenFacts {
 }
 
 export interface NetworkFacts {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly chainId: string;
   readonly name: string;
   readonly blockTimeMs: number;

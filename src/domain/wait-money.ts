@@ -5,34 +5,37 @@ import { isoText, type Wait, waitFor } from './wait-words.ts';
 export interface OutgoingFacts {
   readonly purpose: 'refund' | 'payout';
   readonly id: string;
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
-  /** In the form for people, with the network: `9.90 USDC on Base`. */
+  /** The amount as shown to people, with the network: `9.90 USDC on Base`. */
   readonly amount: string;
   readonly state: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'held';
   readonly sinceMs: number;
   readonly problem: string | null;
   /** The reason for which the chain refuses the transfer at the moment, before it is sent. */
   readonly refusal?: string | null | undefined;
-  /** The reason why the transfer is stopped, and the command that ends it, as sentences without the last full stop. */
+  /** The reason why the transfer is stopped, and the command that ends the stop, as sentences without the last full stop. */
   readonly stop: string | undefined;
   /**
    * True if the refund waits until the payment's money can be spent, for example until it is swept. False if it waits for a
    * float.
    */
   readonly isHold?: boolean;
-  /** Set for a refund that its merchant can sign for: the account that received the payment. */
+  /** The account that received the payment. Set for a refund that its merchant can sign for. */
   readonly merchantAccount?: string | null;
-  /** Set for a refund that cools off, because it goes to another account than the payer's. */
+  /** The end of the cooling-off period. Set for a refund that cools off, because it goes to another account than the payer's. */
   readonly coolsUntilMs?: number | undefined;
   /** The time from which a held amount goes to the merchant's destination. Undefined without a destination. */
   readonly destination: { readonly heldFromMs: number } | undefined;
 }
 
-/** Money at a deposit address from accounts on the screening list. Nothing of its asset is swept there before an operator decides. */
+/**
+ * Money at a deposit address from accounts on the screening list. No money of this asset is swept from the address before an
+ * operator decides.
+ */
 export interface ListedFacts {
   readonly paymentId: string;
-  /** In the form for people, with the network. */
+  /** The amount as shown to people, with the network. */
   readonly amount: string;
   readonly address: string;
   readonly sinceMs: number;
@@ -140,7 +143,7 @@ function payoutWait(facts: OutgoingFacts, nowMs: number): Wait {
   });
 }
 
-/** The refusals that the operator can end. */
+/** The refusals by the chain that the operator can end, as words of a sentence. */
 function refusalsOn(network: string): Readonly<Record<string, string>> {
   return {
     short_balance: 'the account that sends it holds too little',

@@ -1,4 +1,4 @@
-/** The causes of a wait, with the reason that partners see. Causes that need the same action of partners share a reason. */
+/** The causes of a wait, each with the reason that partners see. Causes share a reason if partners have to act on them in the same way. */
 const REASONS = {
   payer: 'payer',
   coin: 'payer',
@@ -59,14 +59,14 @@ export function waitFor(cause: WaitCause, words: Omit<Wait, 'cause' | 'reason'>)
   return { cause, reason: REASONS[cause], ...words };
 }
 
-/** `2026-02-18T09:30:00Z` */
+/** A time as text: `2026-02-18T09:30:00Z`. */
 export function isoText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 const MINUTE_MS = 60_000;
 
-/** `about 6 s`, `about 3 min`. */
+/** A duration as text: `about 6 s`, `about 3 min`. */
 export function aboutMs(ms: number): string {
   return ms < 2 * MINUTE_MS
     ? `about ${Math.max(1, Math.round(ms / 1_000))} s`

@@ -5,7 +5,7 @@ import type { AlertFacts, AttemptFacts, NetworkFacts, SeenFacts, StopFacts, Wait
 import { listedWait, moneyWait } from './wait-money.ts';
 import { aboutMs, isoText, type Wait, waitFor } from './wait-words.ts';
 
-/** The reason why the payment waits, and what ends the wait. Undefined if nothing more is to come. */
+/** The reason why the payment waits, and what ends the wait. Undefined if the payment waits for nothing. */
 export function waitOf(facts: WaitFacts): Wait | undefined {
   const attempt = furthest(facts.attempts);
   switch (facts.status) {
@@ -33,12 +33,12 @@ function payerWait({ stops, closed, sinceMs, expiresAtMs }: WaitFacts): Wait {
   });
 }
 
-/** Adds a remark if the chain could not be read: then the reason comes from the stored rows alone. */
+/** Adds a remark to a wait if the chain could not be read, because its reason then comes from the stored rows alone. */
 function asFarAsKnown(wait: Wait, { network: { head, name } }: AttemptFacts): Wait {
   return head === undefined ? { ...wait, text: `${wait.text} ${name} could not be asked from here.` } : wait;
 }
 
-/** The attempt that is nearest to its end. */
+/** The attempt that has got furthest: in a block, else sent, else due. Of equal attempts the one that was accepted last. */
 function furthest(attempts: readonly AttemptFacts[]): AttemptFacts | undefined {
   const rank = ({ seen, state }: AttemptFacts) =>
     seen !== undefined ? 3 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;
@@ -59,7 +59,7 @@ function attemptWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   return state === 'sent' ? sentWait(attempt) : dueWait(facts, attempt);
 }
 
-/** Conditions under which the gateway sees nothing of the chain, so that no action of the payer helps. */
+/** The wait for a network that the gateway cannot read at all, so that no action of the payer helps. Undefined if it can be read. */
 function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait | undefined {
   const { name } = network;
   if (!network.isWatched) {
@@ -80,7 +80,7 @@ function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait |
   return undefined;
 }
 
-/** Endpoints that contradict each other delay only the end of an attempt, because only that needs two endpoints. */
+/** The wait for endpoints that contradict each other. It delays only the end of an attempt, because only that end needs two endpoints. */
 function disputed(network: NetworkFacts): Wait | undefined {
   const dispute = alertOf(network, 'endpoints_disagree');
   return (
@@ -173,7 +173,7 @@ function offerWait({ sinceMs }: WaitFacts, { network, deadlineMs, isDeposit }: A
 function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const sinceMs = transaction?.broadcastAtMs ?? acceptedAtMs;
   const trouble = relayTrouble(network, acceptedAtMs);
-  // Prices and budgets hold back only new transactions.
+  // A gas price above the cap and a spent gas budget hold back only new transactions.
   if (trouble?.cause === 'no_relayer' || trouble?.cause === 'relayer_out_of_funds') return trouble;
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {
@@ -221,7 +221,7 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   });
 }
 
-/** Conditions under which nothing new is sent on the network, for any payer. */
+/** The wait for a network on which the gateway sends nothing new, for any payer. Undefined if it sends. */
 function relayTrouble(network: NetworkFacts, sinceMs: number): Wait | undefined {
   const { name } = network;
   const partnerText = `The gateway sends nothing new on ${name} at the moment. The payment goes on when it does; nothing is lost.`;
@@ -245,7 +245,7 @@ function relayTrouble(network: NetworkFacts, sinceMs: number): Wait | undefined 
   return undefined;
 }
 
-/** The refusals as the middle of a sentence. */
+/** The refusals by the chain, as words for the middle of a sentence. */
 function refusalsOn(network: string): Readonly<Record<string, string>> {
   return {
     short_balance: 'the payer’s balance is too low',

@@ -1,9 +1,9 @@
 import type { AlertName } from './alert.ts';
 
 /**
- * Every state in which a row can wait: who can put it there, which events end the wait, and after how long at the latest. The
- * table is printed in `docs/security.md`, `till explain` uses the same texts, and a test compares it with the schema and with
- * the transitions in the code. A state without a bounded way out is a fault.
+ * This file lists every state in which a row can wait: who can put the row there, which events end the wait, and after how long
+ * at the latest. The table is printed in `docs/security.md`, `till explain` uses the same texts, and a test compares it with the
+ * schema and with the transitions in the code. A state without a bounded way out is a fault.
  */
 
 export interface WaitingState {
@@ -13,7 +13,7 @@ export interface WaitingState {
   readonly out: string;
   /** The longest time in this state, if the networks can be read. */
   readonly latest: string;
-  /** Raised while the wait lasts longer, or while a person has to act. */
+  /** The alert that is raised while the wait lasts longer, or while a person has to act. */
   readonly alert?: AlertName;
 }
 
@@ -78,7 +78,7 @@ export const WAITING_STATES = {
       latest: 'the operator decides: it owes the fee, and other fees are returned meanwhile',
     },
   },
-  // From here on, some rows wait by a flag: a column that is set while they wait.
+  // In the tables below, some rows wait by a flag: a column that is set while the row waits.
   lots: {
     is_open: {
       from: 'a payment of a merchant without a destination; a payout or return that failed, or a refund that was vetoed',
@@ -220,7 +220,7 @@ export const WAITING_STATES = {
   },
 } as const satisfies Record<string, Record<string, WaitingState>>;
 
-/** The columns that are set while a row waits, of tables or rows without a state for it. */
+/** The flags: columns that are set while a row waits, in tables or rows that have no state for the wait. */
 export const FLAGS = {
   outgoing: ['fee_return'],
   lots: ['is_open'],
@@ -235,7 +235,7 @@ export const FLAGS = {
   webhook_endpoints: ['replay_after'],
 } as const satisfies Partial<Record<keyof typeof WAITING_STATES, readonly string[]>>;
 
-/** The states that wait for nothing, by table: final states, and settings of people. */
+/** The states that wait for nothing, by table: final states, and states that people set. */
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payments: ['succeeded', 'failed', 'expired', 'cancelled'],
   items: ['paid', 'unpaid'],
@@ -244,7 +244,7 @@ export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   outgoing: ['paid', 'failed'],
   // History: earlier versions recorded held money here. Lots have replaced this table, and no code writes to it.
   payouts: ['held', 'sending', 'paid', 'refunding', 'refunded'],
-  // If a reorg deeper than final depth removes the transaction, it is sent again.
+  // If a reorg deeper than final depth removes the refund's transaction on chain, the gateway sends the refund again.
   refunds: ['refunded'],
   strays: ['float', 'returned'],
   webhook_deliveries: ['succeeded', 'failed'],
@@ -255,7 +255,7 @@ export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payment_links: ['active', 'inactive'],
 };
 
-/** The waiting state of a payment's status, as `till explain` prints it. Undefined if the payment waits for nothing. */
+/** The way out of a payment's waiting state, as `till explain` prints it. Undefined if the payment waits for nothing. */
 export function limitOfWait(status: string): string | undefined {
   const rows: Readonly<Record<string, WaitingState>> = WAITING_STATES.payments;
   const row = Object.hasOwn(rows, status) ? rows[status] : undefined;

@@ -3,11 +3,11 @@ import { MAX_RETRY_AFTER_MS } from './webhook.ts';
 /**
  * The pace of the attempts to one endpoint, on one node. The window is the number of attempts in flight. It grows with every
  * success and shrinks with failures, so that a receiver that recovers gets its backlog step by step. An endpoint that keeps
- * failing is only probed, with growing pauses: its deliveries wait, and cost neither connections nor statements.
+ * failing is only probed, with growing pauses: its deliveries wait, and use neither connections nor database statements.
  */
 export interface Pace {
   window: number;
-  /** Consecutive failures. Failures of attempts that were in flight together count once. */
+  /** The number of consecutive failures. Failures of attempts that were in flight together count once. */
   failures: number;
   countedAtMs: number;
   pausedUntilMs: number;
@@ -17,9 +17,9 @@ export interface Pace {
 
 export const MAX_WINDOW = 32;
 const FIRST_WINDOW = 8;
-/** After this many consecutive failures an endpoint is probed by single attempts. */
+/** The number of consecutive failures after which an endpoint is probed by single attempts. */
 const PROBED_FROM = 3;
-/** An endpoint that answers within `QUICK_MS` may have this many times its window claimed in advance. */
+/** The number of windows that may be claimed for an endpoint that answers within `QUICK_MS`: the next deliveries are claimed in advance. */
 const AHEAD = 4;
 const QUICK_MS = 500;
 /** The weight of the newest response time in the average. */
@@ -42,7 +42,7 @@ export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
 export function claimsOf(pace: Pace, { held, nowMs }: { readonly held: number; readonly nowMs: number }): number {
   const isQuick = pace.failures === 0 && pace.latencyMs < QUICK_MS;
   const most = roomOf(pace, nowMs) * (isQuick ? AHEAD : 1);
-  // A few large rounds cost less than many small ones.
+  // A few large rounds of claims cost less than many small ones.
   return isQuick && held > most / 2 ? 0 : Math.max(0, most - held);
 }
 
@@ -72,10 +72,10 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
   if (pauseMs > 0) pace.pausedUntilMs = Math.max(pace.pausedUntilMs, nowMs + pauseMs);
 }
 
-/** The limits of a partner, for claims or for attempts in flight. */
+/** The limits of a partner's places. A place is one claim, or one attempt in flight. */
 export interface PlaceLimits {
   readonly ofPartner: number;
-  /** Places for each merchant that no other can take, so that no merchant waits for slow receivers of another. */
+  /** The places of each merchant that no other merchant can take, so that no merchant waits for slow receivers of another. */
   readonly reserved: number;
   /** The limit of the partner including reserved places. */
   readonly withReserved: number;
@@ -87,7 +87,7 @@ export interface PlacesUsed {
   readonly byHolder: number;
 }
 
-/** The places that an endpoint of the merchant may still take. */
+/** The number of places that a merchant's endpoint may still take. */
 export function freePlaces({ ofPartner, reserved, withReserved }: PlaceLimits, used: PlacesUsed): number {
   const own = Math.min(reserved - used.byHolder, withReserved - used.byPartner);
   return Math.max(0, ofPartner - used.byPartner, own);
@@ -97,22 +97,22 @@ export function freePlaces({ ofPartner, reserved, withReserved }: PlaceLimits, u
 export interface Applicant {
   readonly id: string;
   readonly partnerId: string;
-  /** The merchant that the endpoint is for, or the partner. */
+  /** The id of the merchant that the endpoint is for, or else of the partner. */
   readonly holder: string;
   /** The number of further attempts that the endpoint may have in flight. */
   readonly room: number;
 }
 
 export interface Places {
-  /** Free places of the node. */
+  /** The free places of the node. */
   readonly total: number;
   readonly limits: PlaceLimits;
-  /** Places in use, per partner and per holder. */
+  /** The number of places in use, by partner and by holder. */
   readonly byPartner: ReadonlyMap<string, number>;
   readonly byHolder: ReadonlyMap<string, number>;
 }
 
-/** Places that an endpoint gets in one turn. */
+/** The most places that an endpoint gets in one turn. */
 const PER_TURN = 4;
 
 /**

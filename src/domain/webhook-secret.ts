@@ -1,4 +1,4 @@
-/** Secrets of Standard Webhooks: `whsec_` and base64. */
+/** The form of a secret in Standard Webhooks: `whsec_` and base64. */
 const FORM = /^whsec_([A-Za-z0-9+/]{32,86}={0,2})$/;
 const LEAST_BYTES = 24;
 const MOST_BYTES = 64;

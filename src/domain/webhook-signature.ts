@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 
-/** Signatures of webhooks, as Standard Webhooks defines them. */
+/** This file signs webhooks as Standard Webhooks defines it. */
 
 export const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';

@@ -3,10 +3,13 @@ import { isPublicAddress } from './public-address.ts';
 
 export const MAX_URL_LENGTH = 2_048;
 
-/** Names that never lead to the public Internet. */
+/** Host names that never lead to the public Internet. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa|localdomain|lan|intranet|private|corp|home)$/;
 
-/** Undefined if the URL is allowed. A name that resolves to a private address is refused later, when the connection is made. */
+/**
+ * The problem of a receiver's URL. Undefined if the URL is allowed. A name that resolves to a private address is refused later,
+ * on connecting.
+ */
 export function receiverProblem(text: string, { allowsLocal }: { readonly allowsLocal: boolean }): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must not be longer than ${MAX_URL_LENGTH} characters`;
   const url = /^[^\s\p{Cc}\p{Cs}\\]+$/u.test(text) ? URL.parse(text) : null;
@@ -22,7 +25,7 @@ export function receiverProblem(text: string, { allowsLocal }: { readonly allows
   return isAllowedHost(url.hostname, allowsLocal) ? undefined : 'must have a public host';
 }
 
-/** A receiver may have a public address. In the sandbox it may also be this machine. */
+/** True if a receiver may have the address: a public address, or in the sandbox this machine's own. */
 export function isAllowedReceiver(address: string, { allowsLocal }: { readonly allowsLocal: boolean }): boolean {
   return isPublicAddress(address) || (allowsLocal && isLoopback(address));
 }

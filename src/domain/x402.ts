@@ -4,29 +4,29 @@ import { isSameAddress } from './addresses/families.ts';
 
 export const X402_VERSION = 2;
 
-/** The longest time for the client to sign and for the gateway to carry out. */
+/** The longest time for the client to sign and for the gateway to carry out the payment. */
 const MAX_TIMEOUT_S = 300;
-/** An authorization with less time left might be mined too late. */
+/** The least time that an authorization must have left. With less, it might be mined too late. */
 const LEAST_LEFT_S = 20;
 
-/** A way to pay. The payee is a deposit address, which fixes the terms of the payment. */
+/** A way to pay that a client may choose. The payee is a deposit address, which fixes the terms of the payment. */
 export interface Requirement {
   readonly scheme: 'exact';
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
-  /** In the smallest unit of the token. */
+  /** The amount in the smallest unit of the token. */
   readonly amount: string;
   /** The address of the token. */
   readonly asset: string;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
-  /** The EIP-712 domain of the token, and the payment. Clients return it. */
+  /** The EIP-712 domain of the token, and the id of the payment. Clients return these values. */
   readonly extra: { readonly name: string; readonly version: string; readonly paymentId: string };
 }
 
 /** A payment as a client sends it in `PAYMENT-SIGNATURE`. Addresses are in lower case. */
 export interface X402Payment {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
   readonly asset: string;
   readonly from: string;
@@ -36,7 +36,7 @@ export interface X402Payment {
   readonly validBefore: bigint;
   readonly nonce: string;
   readonly signature: string;
-  /** The id of the extension `payment-identifier`. */
+  /** The id that the client gave in the extension `payment-identifier`. */
   readonly identifier: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export type ReadPayment =
   | { readonly ok: true; readonly value: X402Payment }
   | { readonly ok: false; readonly problem: string };
 
-/** The extension `payment-identifier`: a client may name its request, and gets the same answer for the same name. */
+/** The supported extensions. With `payment-identifier`, a client may name its request, and gets the same answer for the same name. */
 export const EXTENSIONS = {
   'payment-identifier': {
     info: { required: false },
@@ -65,7 +65,7 @@ export function headerText(value: unknown): string {
   return Buffer.from(JSON.stringify(value), 'utf8').toString('base64');
 }
 
-/** The problem is the rest of a sentence that starts with the header's name. */
+/** Reads the header of a payment. A problem is the rest of a sentence that starts with the header's name. */
 export function readPaymentHeader(header: string): ReadPayment {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return wrong('is not base64');
   const payment = parseObject(Buffer.from(header, 'base64').toString('utf8'));
@@ -95,7 +95,10 @@ export function readPaymentHeader(header: string): ReadPayment {
   return { ok: true, value: { ...(fields as Omit<X402Payment, 'identifier'>), identifier } };
 }
 
-/** The lifetime of a client's authorization: half of the time left, so that it ends before the payment does. */
+/**
+ * The lifetime of a client's authorization: at most half of the time that the payment has left, so that it ends before the
+ * payment does.
+ */
 export function timeoutS(expiresAtMs: number, nowMs: number): number {
   return Math.min(MAX_TIMEOUT_S, Math.floor((expiresAtMs - nowMs) / 2_000));
 }
@@ -120,13 +123,13 @@ export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): str
 
 export const WRONG_END = 'invalid_exact_evm_payload_authorization_valid_before';
 
-/** True if an authorization has run out, or might be mined too late. It may already have been carried out by somebody else. */
+/** True if an authorization has run out, or might be mined too late. It may still have been carried out by somebody else. */
 export function isShortLived({ validBefore }: X402Payment, nowMs: number): boolean {
   return validBefore * 1000n < BigInt(nowMs + LEAST_LEFT_S * 1000);
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-/** 2^256 has 78 digits. */
+/** The form of a number. 2^256 has 78 digits. */
 const NUMBER = /^(0|[1-9]\d{0,77})$/;
 
 function wrong(problem: string): ReadPayment {
@@ -155,7 +158,7 @@ function numberOf(value: unknown): bigint | undefined {
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Undefined if there is no identifier, null if it is malformed. */
+/** The identifier in the extension `payment-identifier`. Undefined if there is none, null if it is malformed. */
 function identifierIn(extensions: unknown): string | undefined | null {
   const id = objectOf(objectOf(objectOf(extensions)?.['payment-identifier'])?.info)?.id;
   if (id === undefined) return undefined;

@@ -9,11 +9,11 @@ export interface Asked {
   readonly context: EvmContext;
 }
 
-/** The answer of a network's endpoints about one fact, and how many stand behind it. */
+/** The answer of a network's endpoints about one fact, and how many endpoints gave it. */
 export type Word =
-  /** Two endpoints say so, and no more contradict them; or the only configured one says so. */
+  /** At least two endpoints gave this answer, and fewer gave any other; or the only configured endpoint gave it. */
   | { readonly is: 'agreed'; readonly value: string }
-  /** One endpoint says so, and all others are silent. */
+  /** One endpoint gave this answer, and no other endpoint gave any. */
   | { readonly is: 'alone'; readonly value: string; readonly answers: string }
   | { readonly is: 'disputed'; readonly answers: string }
   | { readonly is: 'silence'; readonly error: ChainUnavailableError };
@@ -23,8 +23,8 @@ export function eachEndpoint(context: EvmContext): readonly Asked[] {
 }
 
 /**
- * Asks two endpoints about a fact, and the others only if those two do not agree. An endpoint contradicted by two others is asked last
- * from then on.
+ * Asks two endpoints about a fact, and the others only if those two do not agree. An endpoint that two others contradict is asked
+ * last from then on.
  */
 export async function askTwo(
   endpoints: readonly Asked[],

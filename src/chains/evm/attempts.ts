@@ -13,7 +13,7 @@ export interface Attempts<T> {
   isDecided(): boolean;
   /** True if a retry at the same endpoints will not help. */
   isPointless(): boolean;
-  /** Throws an error that is a bug in our code and no failure of an endpoint. */
+  /** The results so far. Throws if an attempt ended with an error that is a bug in our code. */
   outcome(): AttemptsOutcome<T>;
 }
 
@@ -21,7 +21,7 @@ interface AttemptsOutcome<T> {
   readonly good: { readonly answer: T } | undefined;
   /** A partly unreadable answer, with its endpoint. */
   readonly flawed: { readonly answer: T; readonly by: string } | undefined;
-  /** This endpoint reports that a contract is faulty. Another endpoint may have a better answer. */
+  /** The error of an endpoint that reports a faulty contract. Another endpoint may have a better answer. */
   readonly contractFault: ContractFaultError | undefined;
   /** The last failure of each endpoint. */
   readonly failures: ReadonlyMap<string, EndpointFailure>;

@@ -98,7 +98,7 @@ async function simulateOnce(
   return [has < own.amount ? SHORT : would];
 }
 
-/** Reasons that do not name the cause. Balance, allowance and nonce must be read to find it. */
+/** Reasons of a refusal that do not show its cause. Balance, allowance and nonce must be read to find the cause. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 /**
@@ -152,7 +152,7 @@ function simulationCall(
 
 const SENDER_SHORT = Symbol('the sender is short');
 
-/** The fields that make a simulated call indistinguishable from the transaction for contracts. */
+/** The fields of a simulated call with which contracts cannot tell it from the transaction. */
 function sentAs(as: Sending | undefined): Partial<EthCall> {
   if (as === undefined) return {};
   const { from, offer } = as;
@@ -175,7 +175,7 @@ export async function signBatch(
   return sign(context, signer, bid, { ...prepare(context, batch), items: batch.map(({ item }) => item) });
 }
 
-/** Enough gas for a recipient contract that runs code when it is paid. */
+/** The gas limit of a payment in coin. It is enough for a recipient contract that runs code when it is paid. */
 const COIN_GAS = 300_000;
 
 function coinData(item: Item): Hex {
@@ -259,7 +259,10 @@ function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[])
   return { to: collector as Hex, data, gas: BigInt(authorizedGasLimit(kind, batch.length, allowance.allowance)) };
 }
 
-/** Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A wallet contract's signature stays unchanged. */
+/**
+ * The signature as it is presented. Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A wallet contract's
+ * signature stays unchanged.
+ */
 function signatureFor({ signature, hasCode }: SignedItem): Hex {
   return hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex));
 }

@@ -12,10 +12,10 @@ export function headCall(): RpcCall<Block> {
   return { method: 'eth_getBlockByNumber', params: ['latest', false], read: readBlock };
 }
 
-/** The block of that height. Undefined when the chain is shorter according to every endpoint. */
+/** The block of this height. Undefined when the chain is shorter according to every endpoint. */
 export async function findBlock({ rpc, network }: EvmContext, number: number): Promise<Block | undefined> {
   const known = rpc.head();
-  // If any endpoint has reached that height, a lagging endpoint does not prove a shorter chain.
+  // If any endpoint has reached this height, a lagging endpoint does not prove a shorter chain.
   const isSeen = known !== undefined && known >= number;
   const { found } = await rpc.call({ ...blockCall(number), ...(isSeen ? { minBlock: number } : {}) });
   if (found === undefined && (rpc.head() ?? 0) >= number) {
@@ -24,7 +24,7 @@ export async function findBlock({ rpc, network }: EvmContext, number: number): P
   return found;
 }
 
-/** An endpoint may not have received the transaction yet, so the others are asked too. */
+/** The state of a transaction. An endpoint may not have received the transaction yet, so the other endpoints are asked, too. */
 export async function findTransaction({ rpc }: EvmContext, hash: string): Promise<TransactionState> {
   const [receipt, isKnown] = await Promise.all([rpc.call(receiptCall(hash)), rpc.call(isKnownCall(hash))]);
   if (receipt.found !== undefined) return receipt.found;

@@ -13,9 +13,9 @@ export interface Breaker {
   begin(): number;
   succeeded(): void;
   failed(begun: number): void;
-  /** The endpoint asked for a pause. It is alive, so requests resume after the pause without a probe. */
+  /** Called when the endpoint asked for a pause. It is alive, so requests resume after the pause without a probe. */
   throttled(pauseMs: number): void;
-  /** Opens the breaker at once, for at least this long. */
+  /** Called when the endpoint must not be used. Opens the breaker at once, for at least this long. */
   rejected(pauseMs: number): void;
   close(): void;
 }
@@ -28,7 +28,7 @@ export interface BreakerInput {
 }
 
 const FAILURES_TO_OPEN = 3;
-/** Short: an outage of one second must not cost a payer ten seconds. */
+/** The pauses before a probe. They are short, because an outage of one second must not cost a payer ten seconds. */
 const PAUSE = { firstMs: 250, maxMs: 5_000 };
 const THROTTLED_PAUSE = { firstMs: 200, maxMs: 1_000 };
 /** The longest pause granted to an endpoint, even if it asks for more. */
@@ -37,14 +37,14 @@ const MAX_THROTTLED_MS = 30_000;
 export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker {
   let isOpen = false;
   let cause: 'failures' | 'throttled' | 'rejected' = 'failures';
-  /** The number of the latest pause. */
+  /** The number of pauses so far. */
   let pause = 0;
   let isClosing = false;
   let failures = 0;
   let throttles = 0;
   let cancelTimer = () => {};
 
-  // A pause is a timer, not a point in time: if the clock is set back, the endpoint must not stay closed off.
+  // A pause is a timer, and not a point in time. Otherwise a clock that is set back would keep the breaker open for longer.
   function open(why: typeof cause, pauseMs: number, andThen: () => void): void {
     if (isOpen || isClosing) return;
     isOpen = true;
@@ -82,8 +82,8 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // Answered requests take longer than refused requests, so a success may arrive after the breaker has opened. It does not end
-      // a pause after a refusal.
+      // An answered request takes longer than a refused one, so a success may arrive after the breaker has opened. It does not
+      // end a pause that the endpoint has asked for or that follows a rejection.
       if (isOpen && cause !== 'failures') return;
       failures = 0;
       if (isOpen) shut();

@@ -35,7 +35,10 @@ const ERROR_TEXTS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [SHORT, 'short_balance'],
 ];
 
-/** The answers of several endpoints to the same bytes, the most favourable first: one endpoint with the transaction suffices. */
+/**
+ * The order in which answers of several endpoints to the same transaction count, the most favourable first: one endpoint that has
+ * the transaction suffices.
+ */
 const BY_WORTH: readonly BroadcastOutcome[] = [
   'accepted',
   'known',
@@ -45,7 +48,7 @@ const BY_WORTH: readonly BroadcastOutcome[] = [
   'short_balance',
 ];
 
-/** Sends the bytes to every endpoint that can be asked. Without an answer, to one after the other, in several rounds. */
+/** Sends the transaction to every endpoint at once. If none answers, it is sent to one endpoint after the other, in several rounds. */
 export async function broadcastToAll({ rpc, world }: EvmContext, bytes: string): Promise<BroadcastOutcome> {
   const asked = broadcastCall(bytes);
   const answers = await gatherAnswers(
@@ -56,7 +59,10 @@ export async function broadcastToAll({ rpc, world }: EvmContext, bytes: string):
   return BY_WORTH.find((outcome) => answers.includes(outcome)) ?? rpc.call(asked);
 }
 
-/** The same bytes are one transaction. They may be sent any number of times, to any endpoint. */
+/**
+ * The call that broadcasts a signed transaction. The same bytes may be broadcast any number of times to any endpoint: they are
+ * one transaction.
+ */
 export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
   const hash = keccak256(bytes as Hex);
   return {

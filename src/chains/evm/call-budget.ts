@@ -57,7 +57,8 @@ export function createCallBudget(
       const nowMs = update();
       bucket.tokens = Math.min(bucket.tokens, 0);
       const sentPerS = Math.max(sent.calls, sent.callsBefore);
-      // The rate is not the cause: the request was alone after a pause, or the rate was already halved for refusals of this moment.
+      // The call rate did not cause this refusal: the request was alone after a pause, or the rate was already halved for
+      // refusals of this moment.
       if (sentPerS <= minPerS) return;
       bucket.perSecond = Math.max(minPerS, Math.min(bucket.perSecond, sentPerS) / 2);
       sent = { sinceMs: nowMs, calls: 0, callsBefore: 0 };

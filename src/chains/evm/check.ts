@@ -19,15 +19,16 @@ const ZERO = uint(0);
 
 /** The check of an EVM network, with the deployed releases of our contracts. */
 export interface EvmCheck extends ChainCheck {
-  /** The oldest first. */
+  /** The deployed releases of the Collector, the oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
 }
 
 /**
- * Compares the chain with the record of its network and `collectors.ts`. Two endpoints must say what differs. While they contradict
- * each other, contracts and assets keep their previous state. The chain id is not checked here: it is checked for every endpoint
- * before the endpoint's first answer counts. A wrong or unreachable asset does not affect other assets.
+ * Compares the chain with the record of its network and `collectors.ts`. A difference counts only if two endpoints report it.
+ * While endpoints contradict each other, contracts and assets keep their previous state. The chain id is not checked here: it is
+ * checked for every endpoint before the endpoint's first answer counts. A wrong or unreachable asset does not affect other
+ * assets.
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
   const { network, assets } = context;
@@ -41,7 +42,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
     Promise.all(assets.map((terms) => askTwo(endpoints, async (asked) => (await problemOf(asked, terms)) ?? FINE))),
   ]);
   const { collectors, problems } = judgeCollectors(context, codes);
-  // A network without this contract has no deposit addresses. All other payment methods work.
+  // A network without the contract that sweeps has no deposit addresses. All other payment methods work.
   const depositContracts = context.depositContracts.filter(
     ({ codeHash }, index) => depositCodes[index]?.is === codeHash,
   );
@@ -87,7 +88,7 @@ function judgeCollectors({ network, collectors }: EvmContext, codes: readonly Co
     problem(`The contract at ${address} on ${network.name} is not the Collector: its code is another one.`),
   );
   const newest = collectors.at(-1);
-  // A missing older release is no problem: a chain that never had it has no payments signed for it.
+  // A missing older release is no problem: where it was never deployed, no payment was signed for it.
   if (newest !== undefined && !deployed.includes(newest) && !foreign.includes(newest)) {
     const last = deployed.at(-1);
     const consequence =
@@ -106,10 +107,10 @@ function judgeCollectors({ network, collectors }: EvmContext, codes: readonly Co
   return { collectors: deployed, problems };
 }
 
-/** The code of a contract: its hash, or one of the two words. */
+/** The code of a contract: its hash, `NO_CODE` or `UNKNOWN`. */
 interface Code {
   readonly is: string;
-  /** The reason, if the endpoints did not say it. */
+  /** The answers of the endpoints, if they did not agree on the code. */
   readonly doubt?: string;
   readonly dispute?: string;
 }
@@ -118,9 +119,9 @@ const NO_CODE = 'no code';
 const UNKNOWN = 'unknown';
 
 /**
- * The code at the address of a release. While the endpoints contradict each other, or one alone answers, it is the code that was
- * believed last. At first the only answer is believed if it is the code of the release, so that a node starts while an endpoint is
- * down.
+ * The code at the address of a release. While the endpoints contradict each other, or only one answers, it is the code that was
+ * believed last. If none was believed yet, a single answer counts if it is the code of the release. So a node can start while an
+ * endpoint is down.
  */
 async function codeOf(
   { codeMemory }: EvmContext,
@@ -148,7 +149,7 @@ const GOOD: Finding = { is: 'good' };
 const FINE = 'as known';
 const NO_PERMIT2 = 'Permit2 is not deployed';
 
-/** One endpoint suffices for a good asset, unless another endpoint contradicts it. */
+/** The finding about an asset from the answers. One endpoint suffices for a good asset, unless another endpoint contradicts it. */
 function findingOf(word: Word): Finding {
   if (word.is === 'silence') return { is: 'unchecked', problem: word.error.message };
   if (word.is === 'disputed') return { is: 'unchecked', problem: word.answers, dispute: word.answers };

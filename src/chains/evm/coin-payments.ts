@@ -7,8 +7,9 @@ import { readData, readFields, readHash, readQuantity } from './rpc-values.ts';
 import { coinTransaction } from './wallet-actions.ts';
 
 /**
- * Asks every endpoint, because wallets use providers of their own, and the transaction reaches our endpoints at different times.
- * The receipt is read once an endpoint shows the transaction.
+ * True if an endpoint shows the transaction as the payment of the item. Every endpoint is asked, because wallets use providers of
+ * their own, and the transaction reaches our endpoints at different times. The receipt is read once an endpoint shows the
+ * transaction.
  */
 export async function isPaymentShown(context: EvmContext, item: Item, hash: string): Promise<boolean> {
   const answers = await context.rpc.callEach(isPaymentCall(item, hash.toLowerCase()));
@@ -29,7 +30,7 @@ function isPaymentCall(item: Item, hash: string): RpcCall<boolean> {
       if (result === null) return false;
       const { from, to, value, input, data = input, ...rest } = readFields(result);
       if (readHash(rest.hash) !== hash) throw new RangeError('another transaction');
-      // A transaction without a recipient creates a contract.
+      // A transaction without a recipient creates a contract, so it is no payment.
       if (to === null || to === undefined) return false;
       return (
         readData(from) === expected.from &&

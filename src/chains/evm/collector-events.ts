@@ -19,7 +19,7 @@ import { type Hex, readData, readHash } from './rpc-values.ts';
 /** Reads one log of our contracts. Throws for any other log. */
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
-/** More than the number of logs that the watcher reads again and again until their blocks are final. */
+/** The maximum number of cached logs. The watcher reads fewer logs again and again until their blocks are final. */
 const MAX_CACHED = 5_000;
 
 /** Reads the events of our contracts, from the endpoints behind `call`. */
@@ -103,7 +103,7 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
   }
 }
 
-/** Throws for a number that no release uses, because then the Collector did not emit the log. */
+/** The nonce space with this number. Throws for a number that no release uses, because then the Collector did not emit the log. */
 function spaceOf(value: bigint): NonceSpace {
   const found = Object.entries(NONCE_SPACES).find(([, number]) => BigInt(number) === value);
   if (found === undefined) throw new RangeError('a nonce space that no release has');

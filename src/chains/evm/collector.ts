@@ -16,9 +16,9 @@ import type { RefusalReason } from '../refusal-reason.ts';
 import { addressIn, fixed, indexedWord, uintIn, wordsIn } from './words.ts';
 
 /**
- * The calls and answers of the Collector (`contracts/Collector.sol`). In its first release, the subject of an item is the 16 bytes
- * of an id. In all later releases it is 32 sealed bytes, and the commitment also covers the nonce space. The length of a subject
- * therefore identifies the release.
+ * This file encodes the calls and decodes the answers of the Collector (`contracts/Collector.sol`). In its first release, the
+ * subject of an item is the 16 bytes of an id. In all later releases it is 32 sealed bytes, and the commitment also covers the
+ * nonce space. The length of a subject therefore identifies the release.
  */
 
 /** The CREATE2 deployer, at the same address on every network. Addresses of contracts that it deploys follow from their code. */
@@ -35,7 +35,7 @@ export const COLLECTOR_ADDRESS: Address = getContractAddress({
   bytecode: COLLECTOR_INIT_CODE,
 });
 
-/** Stands for the native coin where the contract expects a token address. */
+/** The address that stands for the native coin where the contract expects a token. */
 export const NATIVE_TOKEN: Address = '0x0000000000000000000000000000000000000000';
 
 /** The contract's entry point for each payment method. */
@@ -48,18 +48,21 @@ export type ItemKind = keyof typeof ENTRIES;
 
 /** The instruction of a payment, without its token, chain and fee account. */
 export interface CollectorItem {
-  /** 32 sealed bytes, or the 16 bytes of an id for the first release. */
+  /** The subject: 32 sealed bytes, or the 16 bytes of an id for the first release. */
   readonly subject: Hex;
   readonly payer: Address;
   readonly amount: bigint;
   readonly fee: bigint;
   readonly recipient: Address;
-  /** Seconds since the epoch. */
+  /** The deadline in Unix seconds. */
   readonly deadline: number;
 }
 
 export interface SignedItem extends CollectorItem {
-  /** 65 bytes, or 64 bytes (EIP-2098). Except for `eip3009-vrs`, also any form that the payer's wallet contract accepts. */
+  /**
+   * The signature of 65 bytes, or of 64 bytes (EIP-2098). Except for `eip3009-vrs`, also any form that the payer's wallet
+   * contract accepts.
+   */
   readonly signature: Hex;
 }
 
@@ -209,7 +212,7 @@ export function decodeCollectorLog(log: {
   };
 }
 
-/** The outcome of an item of a batch. From `eth_call`, the outcome if the batch were sent now. */
+/** The outcome of an item of a batch. If it comes from `eth_call`, it is the outcome if the batch were sent now. */
 export type ItemOutcome = { readonly isCollected: true } | { readonly isCollected: false; readonly reason: Hex };
 
 /** Decodes the return data of a batch, which lists the refused items with their reasons. All other items were collected. */
@@ -227,7 +230,7 @@ export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutc
   return outcomes;
 }
 
-/** Messages of Circle's tokens and of Tether's newer tokens. */
+/** The reasons of refusals, by the messages of Circle's tokens and of Tether's newer tokens. */
 const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['FiatTokenV2: authorization is used or canceled', 'used'],
   ['FiatTokenV2: authorization is expired', 'late'],
@@ -243,7 +246,10 @@ const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['Blocked: transfers are blocked for user', 'payer_blacklisted'],
 ]);
 
-/** Errors of the Collector, deposit addresses, Permit2, and tokens of OpenZeppelin's contracts, of Paxos and of Agora. */
+/**
+ * The reasons of refusals, by the errors of the Collector, deposit addresses, Permit2, and tokens of OpenZeppelin's contracts, of
+ * Paxos and of Agora.
+ */
 const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [
@@ -292,7 +298,10 @@ export function reasonOf(reason: Hex): RefusalReason {
   return REASON_OF_ERROR.get(selector) ?? 'unknown';
 }
 
-/** After the payer's money has arrived, the same error means that the recipient cannot be paid. */
+/**
+ * The reason of a failed payout. The payer's money has arrived by then, so an error about the sender concerns the Collector or
+ * the recipient.
+ */
 function reasonOfPayout(reason: Hex): RefusalReason {
   const reasonCode = reasonOf(reason);
   if (reasonCode === 'payer_blacklisted') return 'recipient_blacklisted';
@@ -325,7 +334,10 @@ const BATCH_GAS = 120_000;
 /** Gas that an item costs the batch besides its allowance: decoding, calldata, and at worst the refusal event. */
 const ITEM_OVERHEAD_GAS = 12_000;
 
-/** Enough for every item to use its whole allowance, so that no batch runs out of gas. Unused gas is not paid. */
+/**
+ * The gas limit of a batch. It is enough for every item to use its whole allowance, so that no batch runs out of gas. Unused gas
+ * is not paid.
+ */
 export function batchGasLimit(
   kind: ItemKind,
   itemCount: number,
@@ -339,7 +351,10 @@ export function maxItemsPerBatch(kind: ItemKind, options: { readonly allowance?:
   return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / gasOfItem(options.allowance ?? ITEM_GAS[kind]));
 }
 
-/** A call gets at most 63/64 of the remaining gas (EIP-150), so an item needs a 63rd of its allowance on top. */
+/**
+ * The gas of an item in the limit of its batch. A call gets at most 63/64 of the remaining gas (EIP-150), so an item needs a 63rd
+ * of its allowance on top.
+ */
 function gasOfItem(allowance: number): number {
   return allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS;
 }

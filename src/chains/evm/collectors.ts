@@ -12,8 +12,8 @@ export interface ContractRelease {
 }
 
 /**
- * All releases of the Collector, the oldest first. No release is ever removed: payments signed for an old release stay payable
- * until their deadline, and its events stay evidence. `docs/verify-receipt.mjs` has the same addresses.
+ * All releases of the Collector, the oldest first. No release is ever removed: payments signed for an old release can be paid
+ * until their deadline, and its events stay valid proofs. `docs/verify-receipt.mjs` has the same addresses.
  */
 export const COLLECTORS: readonly ContractRelease[] = [
   {

@@ -5,7 +5,7 @@ import { NATIVE_TOKEN, NONCE_SPACES } from './collector.ts';
 import { itemCommitment, nonceSpaceOf, shownSubject } from './item-terms.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** `Family.committedTerms`. The zero address stands for the coin of the chain. */
+/** Implements `Family.committedTerms`. The zero address stands for the coin of the chain. */
 export function committedTerms(item: Item, commitment: string): CommittedTerms | undefined {
   const asset = parseAsset(item.asset);
   if (!asset.ok || asset.value.namespace !== 'eip155') return undefined;

@@ -6,7 +6,10 @@ import type { Hex } from './rpc-values.ts';
 
 /** The virtual contract `NodeInterface`, which only Arbitrum's nodes have. */
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
-/** More than the largest batch needs. A wrong higher answer would make every relayer's balance too low to send. */
+/**
+ * The maximum gas for data. It is more than the largest batch needs. A wrong higher answer would make every relayer's balance too
+ * low to send.
+ */
 const MAX_DATA_GAS = 50_000_000n;
 const NODE_INTERFACE_ABI = parseAbi([
   'function gasEstimateL1Component(address to, bool contractCreation, bytes data) returns (uint64 gas, uint256 baseFee, uint256 dataFee)',
@@ -26,7 +29,7 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
     return withMargin < MAX_DATA_GAS ? withMargin : MAX_DATA_GAS;
   });
   return rpc.call(read).catch((error: unknown) => {
-    // NodeInterface is part of the node and no contract: a node without an answer is no node of this network.
+    // `NodeInterface` is part of the node's program and no contract on chain. A node that does not answer it is no node of this network.
     if (error instanceof ContractFaultError) throw new ChainUnavailableError(network.chainId, error.message);
     throw error;
   });

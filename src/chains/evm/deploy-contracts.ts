@@ -26,7 +26,7 @@ export interface DeployInput {
   readonly signer: Signer;
 }
 
-/** The outcome for a contract. Anybody may deploy our contracts: the deploying account has no rights over them. */
+/** The outcome of deploying a contract. Anybody may deploy our contracts: the deploying account has no rights over them. */
 export type Deployment =
   | { readonly is: 'there_already'; readonly address: string }
   | {
@@ -46,9 +46,9 @@ const COLLECTOR: Contract = { address: COLLECTOR_ADDRESS, initCode: COLLECTOR_IN
 const DEPOSITS: Contract = { address: DEPOSITS_ADDRESS, initCode: DEPOSITS_INIT_CODE };
 
 /**
- * Deploys the Collector and the contract of deposit addresses where they are missing. Their addresses follow from their code, so no
- * state has to be stored. After a crash at any point, the next run finds the contracts, or repeats a transaction that is harmless
- * to repeat.
+ * Deploys the Collector and the contract of deposit addresses where they are missing. Their addresses are computed from their
+ * code, so no state has to be stored. After a crash at any point, the next run finds the contracts, or repeats a transaction that
+ * is harmless to repeat.
  */
 export async function deployContracts({
   world,

@@ -23,14 +23,14 @@ const TRANSACTION: Hex =
   '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222';
 const HASH = keccak256(TRANSACTION);
 const SENDER = '0x3fAB184622Dc19b6109349B94811493BF2a45362';
-/** 100,000 gas at 100 gwei. Both values are signed and cannot change. */
+/** The cost of this transaction: 100,000 gas at 100 gwei. Both values are signed and cannot change. */
 const COST = 10n ** 16n;
 const TRANSFER_GAS = 21_000n;
 
 /**
- * Deploys the CREATE2 deployer on a chain that lacks it, and returns the hash of its transaction. The relayer funds the sender with
- * the gas cost. The transaction is offered before that, so that no coin is spent on a network that refuses it. After a crash at any
- * point, the next run continues from the state of the chain.
+ * Deploys the CREATE2 deployer on a chain that lacks it, and returns the hash of its transaction. The relayer funds the sender
+ * with the gas cost. The transaction is broadcast once before that, so that no coin is spent on a network that refuses it. After
+ * a crash at any point, the next run continues from the state of the chain.
  */
 export async function deployDeployer(context: EvmContext, relayer: Signer): Promise<Hex> {
   const { rpc, network } = context;
@@ -45,7 +45,10 @@ export async function deployDeployer(context: EvmContext, relayer: Signer): Prom
   throw spent(network.name);
 }
 
-/** An unknown error counts as the network's refusal, because nearly every other network accepts these bytes. */
+/**
+ * The call that broadcasts the deployer's transaction. An unknown error counts as the network's refusal, because nearly every
+ * other network accepts these bytes.
+ */
 function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
   return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }

@@ -14,12 +14,12 @@ import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.
 import { address, addressIn, bytes32, fixed, indexedWord, keccak, uint, uintIn, wordsIn } from './words.ts';
 
 /**
- * The calls and answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector, a subject of 16 bytes belongs
- * to the first releases, and a subject of 32 bytes to all later releases.
+ * This file encodes the calls and decodes the answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector,
+ * a subject of 16 bytes belongs to the first releases, and a subject of 32 bytes to all later releases.
  */
 
 export const DEPOSITS_INIT_CODE = artifact.bytecode as Hex;
-/** The contract that creates and sweeps deposit addresses, built from this source. */
+/** The address of the contract that creates and sweeps deposit addresses, in the release built from this source. */
 export const DEPOSITS_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_DEPLOYER,
@@ -29,13 +29,13 @@ export const DEPOSITS_ADDRESS: Address = getContractAddress({
 
 /** The terms that a deposit address is derived from. Other terms give another address. */
 export interface DepositTerms {
-  /** 32 sealed bytes, or the 16 bytes of an id for the first releases. */
+  /** The subject: 32 sealed bytes, or the 16 bytes of an id for the first releases. */
   readonly subject: Hex;
   /** The token that the payment asks for. */
   readonly token: Address;
   readonly feeAccount: Address;
   readonly recipient: Address;
-  /** The asked amount, and the fee for it. Other amounts are divided in the same proportion (`sweptFee`). */
+  /** The asked amount. `fee` is the fee for it. Other amounts are divided in the same proportion (`sweptFee`). */
   readonly amount: bigint;
   readonly fee: bigint;
 }
@@ -52,10 +52,10 @@ export interface Sweep {
 /** A payer's authorization (EIP-3009) of a transfer to a deposit address. The amount is the asked amount. */
 export interface DepositAuthorization {
   readonly payer: Address;
-  /** Unix seconds. */
+  /** The start of the authorization in Unix seconds. `validBefore` is its end. */
   readonly validAfter: number;
   readonly validBefore: number;
-  /** 32 bytes. */
+  /** The nonce of 32 bytes. */
   readonly nonce: Hex;
 }
 
@@ -146,7 +146,7 @@ export function encodeSweep({ token, items, allowance }: Sweep): Hex {
   return `${head}${items.map(packItem).join('')}`;
 }
 
-/** The hash of an authorization with the terms of its address, and the chain. */
+/** The commitment of an item by authorization: the hash of the authorization, the terms of its address, and the chain. */
 export function authorizationCommitment(
   input: DepositAuthorization & { readonly chainId: number; readonly deposits: Address; readonly terms: DepositTerms },
 ): Hex {
@@ -186,7 +186,7 @@ function sharedTerms(items: readonly DepositTerms[]): Pick<DepositTerms, 'token'
   return first;
 }
 
-/** Decodes a log of the contract. The caller must check that the contract emitted it. */
+/** Decodes a log of the contract that sweeps. The caller must check that this contract emitted it. */
 export function decodeSweptLog({ topics, data }: { topics: readonly Hex[]; data: Hex }): SweptLog | undefined {
   const content = { eventName: 'Swept', topics: topics as [Hex, ...Hex[]], data } as const;
   if (topics[0] === FIRST_SWEPT_TOPIC) return decodeEventLog({ abi: FIRST_SWEPT_ABI, ...content }).args;
@@ -225,7 +225,7 @@ const BATCH_GAS = 60_000;
 /** The highest gas limit of a transaction (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
 
-/** Enough for every item to use its whole allowance. Unused gas is not paid. */
+/** The gas limit of a sweep. It is enough for every item to use its whole allowance. Unused gas is not paid. */
 export function sweepGasLimit({ items, allowance }: Pick<Sweep, 'items' | 'allowance'>): number {
   const [first] = items;
   return first === undefined ? BATCH_GAS : BATCH_GAS + items.length * gasOfSweep(releaseOf(first), allowance);
@@ -250,7 +250,7 @@ export const AUTHORIZED_KEY_GAS = AUTHORIZED_GAS['deposit-vrs'];
 /** The gas that the contract requires for an item with an authorization besides the allowance, for its calldata in memory. */
 const AUTHORIZED_OVERHEAD_GAS = 25_000;
 
-/** Enough for every item to use its whole allowance. */
+/** The gas limit of a sweep with authorizations. It is enough for every item to use its whole allowance. */
 export function authorizedGasLimit(
   kind: AuthorizedMethod,
   itemCount: number,

@@ -9,26 +9,29 @@ import type { Transport } from './transport.ts';
 
 /** One RPC endpoint. Its answers count only while it reports the right chain id and keeps up with the other endpoints. */
 export interface Endpoint {
-  /** The name in logs and errors: the endpoint's place in the configuration, never its URL. */
+  /** The name in logs and errors: the endpoint's number in the configuration, never its URL. */
   readonly name: string;
   isUp(): boolean;
   /** The reason why the endpoint is down, as the end of a sentence. Undefined while it is up, or was never asked. */
   trouble(): string | undefined;
   /** Milliseconds until the endpoint can be asked. Infinite while its breaker is open. */
   readyInMs(): number;
-  /** Failed requests since the last good one. Infinite while the endpoint lags. The lowest number is asked first. */
+  /**
+   * The number of failed requests since the last good one. Infinite while the endpoint lags or is distrusted. The endpoint with
+   * the lowest number is asked first.
+   */
   doubts(): number;
   /** True if the endpoint answered within this time. */
   answeredWithin(ms: number): boolean;
   /** True if the endpoint asked for a pause that is not over. */
   isThrottling(): boolean;
-  /** Called when the provider refused calls of another pool because of too many requests. */
+  /** Called when the provider refused calls of another connection pool because of too many requests. */
   slowDown(): void;
   /** Records that other endpoints contradicted this endpoint. It is asked last for a while. */
   distrust(): void;
   /** The last reported height, if the report is recent. */
   head(): number | undefined;
-  /** Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls made at the same moment share a request. */
+  /** Sends a call. Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls made at the same moment share a request. */
   ask<T>(call: RpcCall<T>, timeoutMs: number): Promise<T>;
   close(): void;
 }
@@ -44,8 +47,8 @@ export interface EndpointInput {
   /** The lowest acceptable height, derived from the reports of the other endpoints. */
   readonly minHead: () => number;
   /**
-   * True for requests of the public. Their rate falls as soon as the provider refuses any call. A failure opens no breaker: the
-   * request may have been too large, and the breaker of all other calls shows whether the endpoint is available.
+   * True for requests that the public can cause. Their rate falls as soon as the provider refuses any call. A failure opens no
+   * breaker: the request may have been too large, and the breaker of all other calls shows whether the endpoint is available.
    */
   readonly isYielding?: boolean | undefined;
   readonly onThrottled?: (() => void) | undefined;
@@ -53,22 +56,22 @@ export interface EndpointInput {
   readonly onChange: (trouble: string | undefined) => void;
 }
 
-/** Providers commonly accept a hundred calls in a batch. A lower limit is learned from a refusal. */
+/** The initial limit of calls in a batch. Providers commonly accept a hundred. A lower limit is learned from a refusal. */
 const MAX_BATCH_CALLS = 100;
 const MAX_BATCH_BYTES = 1_000_000;
 const BATCH_LIMIT_HOLDS_MS = 600_000;
 const MAX_CONCURRENT_REQUESTS = 8;
-/** Timeouts are rounded up to a multiple of this, which bounds the number of lanes. */
+/** Timeouts are rounded up to a multiple of this. Each timeout has a lane, so this bounds the number of lanes. */
 const LANE_STEP_MS = 100;
 /** The number of concurrent single calls to a server that accepts no batches. */
 const MAX_CONCURRENT_SINGLES = 16;
-/** The chain id is checked again after this time: a URL can point to another server at any time. */
+/** The time after which the chain id is checked again: a URL can point to another server at any time. */
 const PROVEN_FOR_MS = 60_000;
 const WRONG_CHAIN_PAUSE_MS = 30_000;
 /** A probe without an answer after this time has failed. The next probe follows soon. */
 const PROBE_TIMEOUT_MS = 2_000;
 const DISTRUSTED_FOR_MS = 600_000;
-/** The last height of a silent endpoint is not compared with others after this time. */
+/** The time after which the last height of a silent endpoint is no longer compared with others. */
 const HEAD_HOLDS_MS = 60_000;
 
 const LATE = 'did not answer in time';
@@ -117,7 +120,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     method: 'eth_getBlockByNumber',
     params: ['0x0', false],
     read: (result) => {
-      // Some nodes have no old blocks. A missing block is no evidence of another chain.
+      // Some nodes have no old blocks. A missing block does not prove another chain.
       const found = result === null ? undefined : readHash(readFields(result).hash);
       const known = input.genesis?.();
       if (found === undefined || known === undefined || found === known) return;
@@ -132,7 +135,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     failure: new EndpointFailure('down', failed.text),
   });
 
-  /** Only calls with the same timeout share requests, so that a call with a long timeout never delays a call with a short one. */
+  /**
+   * The lane of calls with this timeout. Only calls with the same timeout share requests, so that a call with a long timeout
+   * never delays a call with a short one.
+   */
   function laneOf(wantedMs: number): Batcher<RpcCall<unknown>, Outcome<unknown>> {
     const timeoutMs = Math.ceil(wantedMs / LANE_STEP_MS) * LANE_STEP_MS;
     let lane = lanes.get(timeoutMs);
@@ -159,7 +165,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   /** The calls that fit into one request. */
   function nextChunk(calls: readonly RpcCall<unknown>[]): readonly RpcCall<unknown>[] {
-    // The refusal may have been temporary, so after a while larger batches are tried again.
+    // The refusal of a large batch may have been temporary, so larger batches are tried again after a while.
     if (world.clock.nowMs() - limitedAtMs > BATCH_LIMIT_HOLDS_MS) maxBatchCalls = MAX_BATCH_CALLS;
     const maxCalls = maxBatchCalls === 1 ? MAX_CONCURRENT_SINGLES : Math.max(1, maxBatchCalls - preamble().length);
     let bytes = 0;
@@ -194,7 +200,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     } catch (error) {
       const failure = error instanceof EndpointFailure ? error : new EndpointFailure('down', 'cannot be reached');
       if (failure.kind === 'batch_refused' && maxBatchCalls > 1) {
-        // The retries are bounded: the size halves every time.
+        // The retries are bounded: the size of the batch halves every time.
         maxBatchCalls = Math.max(1, Math.floor((first.length + chunk.length) / 2));
         limitedAtMs = world.clock.nowMs();
         return inChunks(chunk, timeoutMs);
@@ -204,7 +210,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     }
   }
 
-  /** Some nodes answer with an error because they have no old blocks. Only another block is a reason not to ask an endpoint. */
+  /**
+   * Checks the answer about block 0. Some nodes answer with an error because they have no old blocks. Only a different block 0 is
+   * a reason not to ask an endpoint.
+   */
   function readGenesis(answer: Answer | undefined): void {
     try {
       readValue(genesisCall, answer);
@@ -265,7 +274,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     }
   }
 
-  /** The breaker counts requests, not the calls in them. */
+  /** Reports a request to the breaker, which counts requests, not the calls in them. */
   function note(outcomes: readonly Outcome<unknown>[], begun: number): void {
     const failures = outcomes.flatMap((outcome) => ('failure' in outcome ? [outcome.failure] : []));
     const worst = failures.find(({ kind }) => kind === 'throttled') ?? failures.find(({ kind }) => kind === 'down');
@@ -288,7 +297,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     else if (!isYielding) breaker.failed(begun);
   }
 
-  /** The timeout includes the time in the queue, so that a call behind a silent request does not wait twice as long. */
+  /**
+   * Sends a call in its lane. The timeout includes the time in the queue, so that a call behind a silent request does not wait
+   * twice as long.
+   */
   async function ask(call: RpcCall<unknown>, timeoutMs: number): Promise<Outcome<unknown>> {
     const { promise: late, resolve } = Promise.withResolvers<Outcome<unknown>>();
     const cancelTimer = world.timers.after(timeoutMs + LANE_STEP_MS, () =>

@@ -57,7 +57,7 @@ export function unlessFaulty<T>(asked: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** The Lens cannot choose the sender, the gas or the block of a call. */
+/** The form of the call for the Lens. Empty if the call has a sender, a gas limit or a block, which the Lens cannot choose. */
 function wordOf<T>(
   { to, data, from, gas }: EthCall,
   read: (data: Hex) => T,

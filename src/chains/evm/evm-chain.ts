@@ -38,7 +38,7 @@ export interface EvmChainInput {
   /** The most calls per second to one provider. */
   readonly callsPerS?: number;
   readonly log?: Log;
-  /** The hash of block 0, once it is known. An endpoint with another one is on another chain, and is not asked. */
+  /** The hash of block 0, once it is known. An endpoint that reports another block 0 is on another chain, and is not asked. */
   readonly genesis?: () => string | undefined;
   /** The releases of the Collector. A test may pass others. */
   readonly collectors?: readonly ContractRelease[];
@@ -53,9 +53,9 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
   const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, genesis, ...limit };
-  // Anybody can request options, which reads balances (surveys). They have connections, breakers and a call budget of their own,
-  // so that a flood of surveys delays no confirmation, transaction or watcher. When a provider refuses any call, surveys slow
-  // down first.
+  // Anybody can request options, and each request reads balances (a survey). Surveys have connections, breakers and a call budget
+  // of their own, so that a flood of surveys delays no confirmation, transaction or watcher. When a provider refuses any call,
+  // surveys slow down first.
   const surveyRpc = createRpc({ ...terms, isYielding: true });
   const rpc = createRpc({ ...terms, log, onThrottled: surveyRpc.slowDown });
   const context = createEvmContext({ world, network, chainId, rpc, surveyRpc, collectors });
@@ -66,7 +66,10 @@ export function createEvmChain(input: EvmChainInput): Chain {
 
   const commitmentOf = (item: Item) => itemCommitment(item, { chainId, token: context.termsOf(item.asset).token });
 
-  /** On a node that only serves requests, an endpoint may have been asked by surveys alone, so their state counts, too. */
+  /**
+   * True if the endpoint works. On a node that only serves requests, perhaps only surveys have asked an endpoint, so their state
+   * counts, too.
+   */
   const isUp = (endpoint: Endpoint, index: number) =>
     endpoint.isUp() || (endpoint.trouble() === undefined && surveyRpc.endpoints[index]?.isUp() === true);
 

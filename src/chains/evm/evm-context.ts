@@ -17,27 +17,30 @@ export interface EvmContext {
   readonly rpc: Rpc;
   /** Batches small questions into one call to the same endpoints. */
   readonly lens: Lens;
-  /** The same endpoints for surveys, which anybody can cause. */
+  /** A second connection to the same endpoints for surveys, which anybody can cause. */
   readonly surveyRpc: Rpc;
   readonly surveyLens: Lens;
   readonly assets: readonly AssetTerms[];
   /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
-  /** The last base fee that no endpoint contradicted. A loss is harmless. */
+  /** The last base fee that no endpoint contradicted. It may be lost without harm. */
   readonly feeMemory: { baseFee: bigint | undefined };
-  /** The code of our contracts that was believed last, by address. A loss is harmless. */
+  /** The code of our contracts that was believed last, by address. It may be lost without harm. */
   readonly codeMemory: Map<string, string>;
   /** Throws for an asset that is not payable on this network: no items are made for such an asset. */
   termsOf(asset: string): AssetTerms;
-  /** What can be held: payable assets, and the coin, which pays for gas also where nobody pays in coin. Throws for others. */
+  /**
+   * The token of an asset that an account can hold: a payable asset, or the coin, which pays for gas also where nobody pays in
+   * coin. Throws for other assets.
+   */
   heldIn(asset: string): Pick<AssetTerms, 'token'>;
 }
 
 export interface AssetTerms {
   readonly known: KnownAsset;
   readonly pay: PayTerms;
-  /** In lower case. The zero address stands for the native coin. */
+  /** The address of the token in lower case. The zero address stands for the native coin. */
   readonly token: Hex;
   /** The separator of the EIP-712 domain that the payer signs for. Undefined for the native coin. */
   readonly domainSeparator: Buffer | undefined;
@@ -73,7 +76,7 @@ export function createEvmContext(
   };
 }
 
-/** The same network, asked at this endpoint alone. */
+/** The context of the same network in which only this endpoint is asked. */
 export function askingOnly(context: EvmContext, endpoint: Endpoint): EvmContext {
   const rpc = { ...context.rpc, call: <T>(call: RpcCall<T>) => context.rpc.callOne(endpoint, call) };
   return { ...context, rpc, lens: createLens({ world: context.world, rpc }) };

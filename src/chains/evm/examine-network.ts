@@ -18,9 +18,12 @@ export interface Examination {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Enough blocks that whole seconds measure the block time of fast chains, too. */
+/**
+ * The number of blocks over which the block time is measured. It is high, because times of blocks are whole seconds, even on fast
+ * chains.
+ */
 const MEASURED_BLOCKS = 200;
-/** Fewer blocks give no block time: the first blocks of a chain are often made by hand. */
+/** The least number of blocks for a measurement, because the first blocks of a chain are often made by hand. */
 const MIN_MEASURED_BLOCKS = 5;
 const MAX_BLOCK_TIME_MS = 3_600_000;
 /** Answers of nodes that do not know a tag. Other errors, such as "block not found", may disappear in a minute. */
@@ -30,7 +33,10 @@ const BAD_PARAMS = -32602;
 
 const CHAIN_ID: RpcCall<number> = { method: 'eth_chainId', params: [], read: readNumber };
 
-/** Rejects with `ChainUnavailableError`, whose message does not contain the URL: it may contain a key. */
+/**
+ * Opens a connection to an unknown chain. Rejects with `ChainUnavailableError`, whose message does not contain the URL, because
+ * it may contain a key.
+ */
 export async function openExamination(world: World, url: string): Promise<Examination> {
   const chainNumber = await askChainNumber(world, url);
   const network = `eip155:${chainNumber}`;
@@ -93,7 +99,7 @@ export async function examineNetwork({ rpc, chainNumber }: Examination): Promise
 
 const NOT_MEASURED = `the chain has fewer than ${MIN_MEASURED_BLOCKS} blocks, or its blocks have the same time`;
 
-/** The answer, `missing` for undefined, and `unknown` if no endpoint has a usable answer. */
+/** The answer, `missing` if it is undefined, and `unknown` if no endpoint has a usable answer. */
 export async function findOut<T>(asked: Promise<T | undefined>): Promise<Found<T>> {
   try {
     const value = await asked;
@@ -108,7 +114,7 @@ function blockCall(block: string): RpcCall<ReturnType<typeof readBlock>> {
   return { method: 'eth_getBlockByNumber', params: [block, false], read: readBlock };
 }
 
-/** Block 0 does not count: its time is often 0. */
+/** The measured block time. Block 0 does not count, because its time is often 0. */
 async function measure(rpc: Rpc, head: ReturnType<typeof readBlock>): Promise<BlockTime | undefined> {
   const from = Math.max(1, head.number - MEASURED_BLOCKS);
   const blocks = head.number - from;
@@ -134,7 +140,7 @@ async function findTag(rpc: Rpc, tag: FinalityTag): Promise<Found<true>> {
   return { is: 'unknown', reason: 'the node has no such block at present' };
 }
 
-/** A contract with other code at one of these addresses is not a release of the Collector. */
+/** The address of the newest release that is deployed. A contract with other code at such an address is no release of ours. */
 async function newestOf(rpc: Rpc, releases: readonly ContractRelease[]): Promise<string | undefined> {
   const hashes = await Promise.all(releases.map(({ address }) => rpc.call(codeHashCall(address))));
   return releases.findLast(({ codeHash }, index) => hashes[index] === codeHash)?.address;

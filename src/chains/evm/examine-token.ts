@@ -22,7 +22,7 @@ const CALLS = {
   domain: functionCall('eip712Domain()')(),
   state: functionCall('authorizationState(address,bytes32)')(uint(0), uint(0)),
 } as const;
-/** No token has this function, so an answer comes from a fallback function, which answers everything. */
+/** A function that no token has. If a contract answers it, the answer comes from a fallback function, which answers everything. */
 const nothing = functionCall('tillAsksForNothing(address)');
 const receive = {
   'eip3009-bytes': functionCall('receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)'),
@@ -34,13 +34,16 @@ type Form = keyof typeof receive;
 
 const USUAL_VERSIONS = ['1', '2'];
 const MAX_DECIMALS = 36;
-/** Name, version, chain id and contract, and neither salt nor extensions: the fields that wallets are asked to sign. */
+/**
+ * The domain fields that wallets are asked to sign, in the bits of EIP-5267: name, version, chain id and contract, without salt
+ * and extensions.
+ */
 const OUR_FIELDS = 0x0f;
-/** In the year 2100. */
+/** A deadline in the year 2100. */
 const NEVER_S = 4_102_444_800;
 
 interface TokenQuestion {
-  /** In lower case or with its checksum. */
+  /** The address of the token, in lower case or with its checksum. */
   readonly address: string;
   /** EIP-712 names and versions of other tokens, which this one may share. */
   readonly usualDomains: readonly { readonly name: string; readonly version: string }[];
@@ -85,7 +88,7 @@ function namesOf(name: Found<string>, symbol: string): string[] {
   return name.is === 'found' ? [name.value, symbol] : [symbol];
 }
 
-/** A text, which some early tokens return as 32 bytes. Refuses characters that could forge a message. */
+/** Reads a text, which some early tokens return as 32 bytes. Refuses characters that could forge a message. */
 function readText(data: Hex): string {
   const isWord = data.length === 66;
   const text = isWord
@@ -175,8 +178,8 @@ const NOT_PROVEN =
   'authorizationState() answers, but no form of receiveWithAuthorization() accepted a signature of ours, for an amount of zero';
 
 /**
- * The form of EIP-3009 that the token has. Proven by a simulated transfer of nothing between two accounts that exist for this call
- * alone: the token accepts the right signature, and refuses a wrong one. So the domain is proven, too.
+ * The form of EIP-3009 that the token has. The proof is a simulated transfer of zero between two accounts that exist for this
+ * call alone: the token accepts the right signature, and refuses a wrong one. So the domain is proven, too.
  */
 async function findForm(world: World, rpc: Rpc, question: FormQuestion): Promise<Found<Form>> {
   const { token, chainNumber, state, domain } = question;

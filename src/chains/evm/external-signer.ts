@@ -7,7 +7,7 @@ import type { Signer } from '../signer.ts';
 import { shownSubject } from './item-terms.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
 
-/** The signer failed. The message contains neither text from the signer nor its URL. */
+/** The error if the external signer failed. The message contains neither text from the signer nor its URL. */
 export class SignerError extends Error {
   constructor(problem: string) {
     super(`The external signer ${problem}.`);
@@ -18,7 +18,10 @@ export class SignerError extends Error {
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_CHARS = 4_096;
 const MAX_REASON_CHARS = 200;
-/** A version is only extended by new fields, so a signer that reads only `address` and `digest` keeps working. */
+/**
+ * The version of the protocol. Within a version only new fields are added, so a signer that reads only `address` and `digest`
+ * keeps working.
+ */
 const PROTOCOL_VERSION = 1;
 
 /**
@@ -47,7 +50,10 @@ function contentFields({ network, items, ...signed }: Signable): Record<string, 
   return { chainId: network, ...signed, items: items.map(itemFields) };
 }
 
-/** Amounts are decimal strings. `subjectBytes` are the bytes that the chain shows and the commitment covers. */
+/**
+ * The fields of an item in a request. Amounts are decimal strings. `subjectBytes` are the bytes that the chain shows and the
+ * commitment covers.
+ */
 function itemFields(item: Item): Record<string, unknown> {
   const { subject, seal: _seal, network: _network, paymentId: named, deadlineS: deadline, ...terms } = item;
   const purpose = purposeOf(subject);
@@ -99,7 +105,7 @@ function readReason(text: string): string {
   }
 }
 
-/** The three parts as one signature text. An unreadable answer becomes a text that is no valid signature. */
+/** The three parts of the signer's answer as one signature text. An unreadable answer becomes a text that is no valid signature. */
 function readAnswer(text: string): string {
   try {
     const { r, s, v } = JSON.parse(text) as Record<string, unknown>;

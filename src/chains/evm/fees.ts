@@ -11,7 +11,10 @@ const DEFAULT_MIN_TIP = 1_000_000n;
 /** The highest tip on a network without its own cap. The tip is paid in full, so a lying endpoint must not choose it. */
 const DEFAULT_MAX_TIP = 20_000_000_000n;
 const MAX_BASE_FEE = 20_000_000_000_000n;
-/** Honest endpoints differ by one block at most, and a base fee changes by at most an eighth from block to block. */
+/**
+ * The factor by which similar base fees may differ. Honest endpoints are at most one block apart, and a base fee changes by at
+ * most an eighth per block.
+ */
 const MAX_DIFFERENCE = 2n;
 
 export interface FeeHistory {
@@ -76,8 +79,8 @@ function usualTip({ tips }: FeeHistory): bigint {
 }
 
 /**
- * The history ends at the second-last block, so that the base fee of the next block is known. For a block that does not exist yet,
- * some nodes execute the whole mempool to compute the fee.
+ * The call that reads the fees of recent blocks. The history ends at the second-last block, so that the base fee of the next
+ * block is known. For a block that does not exist yet, some nodes execute the whole mempool to compute the fee.
  */
 function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
   return {

@@ -1,12 +1,13 @@
 import type { Timers } from '../../runtime/world.ts';
 
-/** The wait for further answers after the first one. It is far below a timeout, because a broadcast or a payer waits for it. */
+/** The wait for further answers after the first one. It is far below a timeout, because a broadcast or a payer waits for the result. */
 const OTHERS_MS = 1_250;
 
 /**
- * The answers of several endpoints to one question, in the order in which they arrive. Undefined stands for no answer. A sufficient
- * answer ends the wait. After the first answer the others have a moment: an endpoint that is silent to this question alone, so that
- * its breaker stays closed, must not cost its timeout each time. The requests to it go on.
+ * The answers of several endpoints to one question, in the order in which they arrive. Undefined stands for no answer. A
+ * sufficient answer ends the wait. After the first answer, the other endpoints have only a moment left. Otherwise an endpoint
+ * that is silent to this question alone would cost its timeout each time, because its breaker stays closed. The other requests
+ * are not aborted.
  */
 export async function gatherAnswers<T>(
   timers: Timers,

@@ -11,10 +11,13 @@ import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
 
-/** Endpoints limit the number of accounts in a filter. With more accounts, all transfers are read and filtered here. */
+/** The most accounts in a filter, because endpoints limit them. With more accounts, all transfers are read and filtered here. */
 const MAX_NAMED = 500;
 
-/** Readers of the Transfer logs of known tokens to these accounts, and from or to them, from the endpoints behind `call`. */
+/**
+ * The readers `incoming` (transfers of known tokens to accounts) and `touching` (to or from accounts). They ask the endpoints
+ * behind `call`.
+ */
 export function createTransferReaders(
   context: EvmContext,
   call: Rpc['call'],
@@ -42,12 +45,12 @@ export function createTransferReaders(
   };
   return {
     incoming: (...ask) => read(['to'], ...ask),
-    // A filter of logs cannot say "or", so each side is a request of its own.
+    // A filter of logs cannot combine two sides with "or", so each side is a separate request.
     touching: (...ask) => read(['to', 'from'], ...ask),
   };
 }
 
-/** A transfer between two of the accounts is in both lists. */
+/** The transfers in order, without repetitions. A transfer between two of the accounts is in both lists. */
 function inOrderOnce(transfers: readonly Incoming[]): Incoming[] {
   const byPlace = new Map(transfers.map((each) => [`${each.block.hash} ${each.logIndex}`, each]));
   return [...byPlace.values()].sort((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex);
@@ -64,7 +67,7 @@ export function createTransferReader(
   return (logs) => readAll(logs.filter(isTransfer), decode).logs.filter(({ amount }) => amount > 0n);
 }
 
-/** CAIP-19 ids by contract. */
+/** The CAIP-19 ids of the known tokens, by the address of their contract. */
 function tokensOf({ assets }: EvmContext): ReadonlyMap<string, string> {
   const tokens = assets.filter(({ token }) => token !== NATIVE_TOKEN);
   return new Map(tokens.map(({ token, known }) => [token as string, known.id]));
@@ -128,7 +131,7 @@ export function coinCall(hash: string): RpcCall<SentCoin | null> {
 
 function readSentCoin({ hash, from, to, value }: Record<string, unknown>): SentCoin | undefined {
   const amount = readQuantity(value);
-  // A transaction without a recipient creates a contract.
+  // A transaction without a recipient creates a contract, so it is no transfer.
   if (to === null || to === undefined || amount === 0n) return undefined;
   const [sender, recipient] = [readData(from), readData(to)].map(checksumAddress) as [string, string];
   return { transactionHash: readHash(hash), from: sender, to: recipient, amount };

@@ -62,7 +62,7 @@ export function nonceSpaceOf(method: ItemMethod): NonceSpace {
   return method === 'permit2' ? 'permit2' : 'token';
 }
 
-/** `PayerSide.methodOf`, by the terms of the asset. */
+/** The result of `PayerSide.methodOf`, from the terms of the asset. */
 export function usualMethod(pay: PayTerms | undefined): PayMethod {
   return pay?.method ?? 'eip3009-vrs';
 }
@@ -90,7 +90,7 @@ export function authorizationOf({ payer, deadlineS, authorization }: Item) {
   return { payer: payer as Hex, validAfter: validAfterS, validBefore: deadlineS, nonce: nonce as Hex };
 }
 
-/** The hash of the whole item. */
+/** The commitment: the hash of the whole item. */
 export function itemCommitment(item: Item, { chainId, token }: { readonly chainId: number; readonly token: Hex }): Hex {
   const collector = item.collector as Hex;
   if (!isByDeposit(item.method)) {

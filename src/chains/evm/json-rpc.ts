@@ -7,19 +7,19 @@ export interface RpcCall<T> {
   readonly read: (result: unknown) => T;
   /** Reads an error that is an answer of the chain, such as a revert. Undefined for every other error. */
   readonly readError?: (error: RpcError) => { readonly value: T } | undefined;
-  /** Only answers of nodes that have this block count. */
+  /** The lowest block that a node must have for its answer to count. */
   readonly minBlock?: number;
   /** True if the answer of a lagging node counts, too. */
   readonly toleratesLag?: boolean;
   /** True if a part of the answer is unreadable. A fully readable answer of another endpoint is preferred. */
   isFlawed?(answer: T): boolean;
-  /** The same call in the form that the Lens can batch, always for the latest block. */
+  /** The call in the form that the Lens can batch. In this form it is always for the latest block. */
   readonly word?: WordQuestion<T>;
 }
 
 /** A question whose answer is one word or empty. */
 export interface WordQuestion<T> {
-  /** The address asked about. */
+  /** The address that the question is about. */
   readonly of: string;
   /** Calldata, or a question that needs no call. */
   readonly ask: Hex | 'code_size' | 'coin';
@@ -28,12 +28,12 @@ export interface WordQuestion<T> {
 
 export interface RpcError {
   readonly code: number;
-  /** In lower case. Used to classify errors, never shown. */
+  /** The message in lower case. It is used to classify errors, and is never shown. */
   readonly message: string;
   readonly data: unknown;
 }
 
-/** The reason why an endpoint gave no usable answer. The message contains no text from the endpoint. */
+/** The error that tells why an endpoint gave no usable answer. The message contains no text from the endpoint. */
 export class EndpointFailure extends Error {
   readonly kind: FailureKind;
   readonly pauseMs: number;
@@ -46,9 +46,9 @@ export class EndpointFailure extends Error {
 }
 
 /**
- * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it has not seen the block yet. unclear: this
- * answer is unusable, others may be fine. unreadable: as unclear, and a retry will not help. batch_refused: it accepts only smaller
- * batches.
+ * The kinds of failures. down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it has not seen the
+ * block yet. unclear: this answer is unusable, others may be fine. unreadable: this answer is unusable, and a retry will not
+ * help. batch_refused: the endpoint accepts only smaller batches.
  */
 export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'unreadable' | 'batch_refused';
 
@@ -91,7 +91,7 @@ function readAnswer(entry: unknown): Answer | undefined {
   return entry.result === undefined ? undefined : { result: entry.result };
 }
 
-/** Providers also report "too many requests" as the error of a call, with HTTP status 200. */
+/** True if the error asks for fewer calls. Providers also report "too many requests" as the error of a call, with HTTP status 200. */
 export function isThrottling({ code, message }: RpcError): boolean {
   return code === 429 || code === -32029 || /rate.?limit|too many requests|capacity|quota|request limit/.test(message);
 }

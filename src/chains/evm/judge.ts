@@ -18,8 +18,8 @@ import { functionCall, uint } from './words.ts';
 /**
  * The outcome if the item were executed now. The signature of the account's key is checked locally, and the payer's state is then
  * read in one round trip. If the account has code, the code decides about its signatures, even for a key with delegated code
- * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. Such a signature costs one
- * question among the surveys, and the calls for money stay unused unless the account has code.
+ * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. For such a signature only one
+ * question is asked, by the connection for surveys. It takes calls from payments only if the account has code.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
   const { method, network, payer } = ask.item;
@@ -31,15 +31,15 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
     if (!(await mayHaveCode(context, payer))) return { is: byKey };
   }
   const verdict = await unlessFaulty(judgeByChain(context, ask, byKey));
-  // The token was fine when its option was made, so a nonsense answer of the endpoint is as likely as a broken token.
+  // The token was fine when its option was made, so the fault may also be a nonsense answer of the endpoint.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
-  // A single endpoint could refuse every payer, by the state of its account or by a made-up code of it.
+  // A single endpoint could refuse every payer, by a false state or false code of the account. So a second endpoint is asked.
   if (verdict.is === 'good') return verdict;
   ask.onUnproved?.();
   return (await otherVerdict(context, ask, byKey)) ?? verdict;
 }
 
-/** True if one of two endpoints shows code. Each is asked for itself, because a single one could deny the code of every account. */
+/** True if one of two endpoints shows code. The two are asked separately, because a single one could deny the code of every account. */
 async function mayHaveCode({ surveyRpc, surveyLens, world }: EvmContext, account: string): Promise<boolean> {
   const [first, second] = surveyRpc.inOrder();
   if (first === undefined || second === undefined) return surveyLens.ask(hasCodeCall(account));
@@ -48,7 +48,7 @@ async function mayHaveCode({ surveyRpc, surveyLens, world }: EvmContext, account
   return answers.length === 0 ? surveyLens.ask(hasCodeCall(account)) : answers.includes(true);
 }
 
-/** A good verdict of one of two endpoints, each asked for itself. */
+/** A good verdict of one of two endpoints, which are asked separately. */
 async function otherVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict | undefined> {
   const [first, second] = context.rpc.inOrder();
   if (first === undefined || second === undefined) return undefined;
@@ -140,7 +140,7 @@ function judgeKey({ termsOf }: EvmContext, { item, commitment, signature }: Judg
 
 const isValidSignature = functionCall('isValidSignature(bytes32,bytes)');
 const VALID = isValidSignature().padEnd(66, '0');
-/** Far more than the signature check of a wallet contract needs. */
+/** The gas limit for the signature check of a wallet contract. It is far more than such a check needs. */
 const SIGNATURE_GAS = 1_000_000;
 
 /** True if the account's code confirms the signature (ERC-1271). */

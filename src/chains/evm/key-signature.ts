@@ -4,23 +4,23 @@ import { secp256k1 } from './secp256k1.ts';
 
 /** The signature of a key in the one form that tokens, Permit2 and this gateway accept. */
 export interface KeySignature {
-  /** r and s. */
+  /** The 64 bytes of r and s. */
   readonly compact: Uint8Array;
   readonly recovery: 0 | 1;
-  /** 65 bytes with `v` as 27 or 28, as contracts expect. */
+  /** The signature in 65 bytes, with `v` as 27 or 28, as contracts expect. */
   readonly bytes: Hex;
 }
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 /** The suffix of signatures by wallets that are not deployed yet (ERC-6492). */
 const ERC_6492_END = '6492'.repeat(16);
-/** Signatures of wallet contracts may be longer than the 65 bytes of a key. No wallet in use needs more than this. */
+/** The maximum length of a signature. Those of wallet contracts may be longer than the 65 bytes of a key. No wallet in use needs more. */
 const MAX_SIGNATURE_BYTES = 8_192;
 
 /**
- * Undefined when the text is not the signature of a key. Only 65 bytes are accepted, because the short form of EIP-2098 would be a
- * second spelling of the same signature. Only a low `s` is accepted, for the same reason and because tokens refuse a high `s`. `v`
- * may be 0 or 1, or 27 or 28.
+ * Reads the signature of a key. Undefined when the text is no such signature. Only 65 bytes are accepted, because the short form
+ * of EIP-2098 would be a second spelling of the same signature. Only a low `s` is accepted, for the same reason and because
+ * tokens refuse a high `s`. `v` may be 0 or 1, or 27 or 28.
  */
 export function readKeySignature(signature: string): KeySignature | undefined {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) return undefined;
@@ -52,7 +52,7 @@ export function recoverAddress(digest: Uint8Array, { compact, recovery }: KeySig
   return typeof publicKey === 'string' ? undefined : addressOf(publicKey);
 }
 
-/** In lower case. */
+/** The address of a public key, in lower case. */
 export function addressOf(uncompressedPublicKey: Uint8Array): Hex {
   const hash = keccak_256(uncompressedPublicKey.subarray(1));
   return `0x${Buffer.from(hash).toString('hex', 12)}`;

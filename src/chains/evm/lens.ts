@@ -18,19 +18,19 @@ export interface Lens {
 }
 
 /**
- * All questions of a call stay below the limits of nodes: the gas of a call (10 million at the lowest, about 20,000 for a
- * question), the creation code (49,152 bytes) and the code (24,576 bytes, 33 for an answer).
+ * The most questions of a call. With it, a call stays below the limits of nodes: the gas of a call (10 million at the lowest,
+ * about 20,000 for a question), the creation code (49,152 bytes) and the code (24,576 bytes, 33 for an answer).
  */
 const MAX_QUESTIONS = 250;
 const MAX_QUESTION_BYTES = 40_000;
-/** If so few questions are refused, their number is not the reason. */
+/** The least number to which a refusal reduces the questions of a call. If so few are refused, their number is not the reason. */
 const MIN_QUESTIONS = 8;
 /**
- * The number of refusals in a row after which the Lens is not used with a provider. It covers the way from the largest to the
- * smallest number of questions.
+ * The number of refusals in a row after which the Lens is not used with a provider. The questions of a call are halved after each
+ * refusal, and this number suffices to get from the largest to the smallest call.
  */
 const MAX_REFUSALS = 6;
-/** The refusals may have been temporary, so the Lens is tried again after this time. */
+/** The time after which the Lens is tried again, because the refusals may have been temporary. */
 const REFUSAL_HOLDS_MS = 600_000;
 /** The most questions of one batch. They are split into several calls of one request. */
 const MAX_GATHERED = 10_000;
@@ -48,7 +48,10 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   let refusals = 0;
   let refusedAtMs = 0;
 
-  /** Only questions with the same timeout share a call, so that a long timeout never delays a short one. */
+  /**
+   * The lane of questions with this timeout. Only questions with the same timeout share a call, so that a long timeout never
+   * delays a short one.
+   */
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
@@ -122,7 +125,7 @@ function chunksOf(texts: readonly string[], maxQuestions: number): readonly (rea
   return chunks;
 }
 
-/** A refusal of the Lens is a valid answer: each question is then asked by a single call. */
+/** The call of the Lens. Its refusal is a valid answer: each question is then asked by a single call. */
 function lensCall(texts: readonly string[]): RpcCall<readonly string[] | 'refused'> {
   const text = texts.join('');
   // The ABI encoding of one `bytes` argument: offset, length, and the data padded to words.

@@ -3,7 +3,7 @@ import type { Signer } from '../signer.ts';
 import { addressOf } from './key-signature.ts';
 import { secp256k1 } from './secp256k1.ts';
 
-/** A local signer has no policy, so it does not need the content of the digest. */
+/** A signer with a key in this process. It has no policy, so it does not need the content of the digest. */
 interface LocalSigner extends Signer {
   sign(digest: Uint8Array): ReturnType<Signer['sign']>;
 }
@@ -30,7 +30,7 @@ export function createLocalSigner(privateKey: string): LocalSigner {
   };
 }
 
-/** Error messages do not contain the input, which may be a key with one character too many. */
+/** Reads a private key. Error messages do not contain the input, which may be a key with one character too many. */
 function readKey(text: string): Uint8Array {
   if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) throw new TypeError('A private key is 64 hexadecimal digits.');
   const key = Buffer.from(text.replace(/^0x/i, ''), 'hex');

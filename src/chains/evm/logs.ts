@@ -6,7 +6,7 @@ import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './js
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** Providers accept ranges of ten to fifty thousand blocks. A refused range is halved. */
+/** The first number of blocks in a request for logs. Providers accept ranges of ten to fifty thousand blocks. A refused range is halved. */
 const FIRST_SPAN = 5_000;
 /**
  * The time for which a smaller range is used after a refusal. After that the larger range is tried again: the provider may have
@@ -92,7 +92,7 @@ export function createLogReader<T extends Placed>(
   }
 }
 
-/** Every log once, in order. Some endpoints repeat logs, and any endpoint may send invalid logs. */
+/** The logs in order, each once. Some endpoints repeat logs, and any endpoint may send invalid logs. */
 export function readAll<T extends Placed>(
   entries: readonly unknown[],
   readOne: (log: Record<string, unknown>) => T,
@@ -120,7 +120,7 @@ function placeOf(entry: unknown): UnreadableLog['place'] {
   }
 }
 
-/** Libraries write long messages. */
+/** The start of an error message, because messages of libraries can be long. */
 function firstLine({ message }: Error): string {
   return message.split('\n')[0]?.slice(0, MAX_REASON) ?? '';
 }
@@ -140,8 +140,8 @@ function byPlace(left: Placed, right: Placed): number {
 }
 
 /**
- * The meaning of a refused request for logs. An endpoint can be several nodes behind one URL, so the node that refuses may not have
- * the block `to` yet, although another one reported it.
+ * The meaning of a refused request for logs. An endpoint can be several nodes behind one URL, so the node that refuses may not
+ * have the block `to` yet, although another node reported it.
  */
 function readRefusal(error: RpcError, to: number): { readonly value: typeof TOO_MUCH } | undefined {
   if (isThrottling(error)) return undefined;
@@ -154,7 +154,7 @@ function isBeyondHead(message: string): boolean {
   return /beyond .*(head|latest)|^invalid block range( params)?$|block ?out ?of ?range/.test(message);
 }
 
-/** Providers use different texts and error codes for a range limit. */
+/** True for the error of a range that is too long. Providers use different texts and error codes for this limit. */
 function isRangeRefusal(message: string): boolean {
   return /range|too many (results|logs|blocks)|more than \d+|response size|result set|too large|limited to|max(imum)? .*blocks/.test(
     message,

@@ -22,7 +22,7 @@ export interface LyingServer {
   lie: Lie;
   chainId: number;
   head: number;
-  /** Answers methods besides the three built-in ones, with a result or an error. */
+  /** The answers to methods other than the three built-in ones: a result or an error. */
   answers: Record<string, { result: unknown } | { error: { code: number; message: string; data?: unknown } }>;
   /** The methods of every request received, in order. */
   readonly requests: string[][];

@@ -1,12 +1,12 @@
 import type { Offer } from '../../domain/offer.ts';
 
-/** Per unit of gas, in the smallest unit of the native coin. */
+/** Prices per unit of gas, in the smallest unit of the native coin. */
 export interface Fees {
   readonly max: bigint;
   readonly tip: bigint;
 }
 
-/** The fees as the journal keeps them. The tip is stored with the transaction, because a replacement must raise it, too. */
+/** The fees in the form of the journal of sends. The tip is stored with the transaction, because a replacement must raise it, too. */
 export function offerOf({ max, tip }: Fees): Offer {
   return { price: max, terms: { tip: String(tip) } };
 }
@@ -15,7 +15,7 @@ export function feesOf({ price, terms }: Offer): Fees {
   return { max: price, tip: BigInt(terms.tip ?? 0) };
 }
 
-/** Gwei with three decimals, rounded down: precise enough to compare a price with its cap. */
+/** The price in gwei with three decimals, rounded down: precise enough to compare a price with its cap. */
 export function priceText(price: bigint): string {
   const gwei = `${price / 1_000_000_000n}.${String((price / 1_000_000n) % 1_000n).padStart(3, '0')}`;
   return `${gwei} gwei for a unit of gas`;

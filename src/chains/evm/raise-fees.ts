@@ -1,9 +1,12 @@
 import type { Offer } from '../../domain/offer.ts';
 import { type Fees, feesOf, offerOf } from './offer.ts';
 
-/** Nodes replace a transaction only if the new one pays at least a tenth more. An eighth more is accepted everywhere. */
+/**
+ * The divisor of the least raise: an eighth. Nodes replace a transaction only if the new one pays at least a tenth more, and an
+ * eighth is accepted everywhere.
+ */
 const MIN_RAISE_DIVISOR = 8n;
-/** If a transaction offers this many times the price and is not mined, then its price is not the problem. */
+/** If a transaction offers this many times the current price and is not mined, then its price is not the problem. */
 const POINTLESS_MULTIPLE = 4n;
 
 export function raiseOffer(
@@ -15,8 +18,9 @@ export function raiseOffer(
 }
 
 /**
- * The next offer. Undefined above the operator's cap, or far above the price. Then the best version is only sent again, and is
- * mined when the price falls. So a cap can delay a transaction, but not block it for good.
+ * The fees of the next replacement. Undefined if they exceed the operator's cap, or if the present fees are far above the current
+ * price. Then the best version is only sent again, and is mined when the price falls. So a cap can delay a transaction, but not
+ * block it for good.
  */
 export function raiseFees(fees: Fees, { price, cap }: { readonly price: Fees; readonly cap: bigint | undefined }) {
   const tip = larger(price.tip, anEighthMore(fees.tip));

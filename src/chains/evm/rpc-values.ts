@@ -1,6 +1,6 @@
 import type { Block, BlockId } from '../chain-reader.ts';
 
-/** Readers of values in nodes' answers. Each reader throws when the value has the wrong form. */
+/** This file reads values in the answers of nodes. Each reader throws when the value has the wrong form. */
 
 export type Hex = `0x${string}`;
 
@@ -31,7 +31,7 @@ export function readFields(value: unknown): Record<string, unknown> {
   return value;
 }
 
-/** Return data of exactly one word. Throws for empty data, which means that there is no contract. */
+/** Reads return data of exactly one word. Throws for empty data, which means that there is no contract. */
 export function readWord(value: unknown): bigint {
   return BigInt(readHash(value));
 }

@@ -11,7 +11,8 @@ import { httpTransport, type Transport } from './transport.ts';
 
 /**
  * The endpoints of one network, with failover. A call goes to one endpoint after the other until an answer is usable. Without a
- * usable answer it rejects with `ChainUnavailableError`, or with `ContractFaultError` if the endpoints report a faulty contract.
+ * usable answer the call rejects with `ChainUnavailableError`, or with `ContractFaultError` if the endpoints report a faulty
+ * contract.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[];
@@ -35,7 +36,7 @@ export interface Rpc {
 
 export interface RpcInput {
   readonly world: World;
-  /** CAIP-2, for errors and logs. */
+  /** The CAIP-2 id of the network, for errors and logs. */
   readonly network: string;
   readonly chainId: number;
   readonly blockTimeMs: number;
@@ -45,7 +46,7 @@ export interface RpcInput {
   readonly endpoints: readonly (string | Transport)[];
   readonly callsPerS?: number;
   readonly log?: Log | undefined;
-  /** True for requests of the public, which yield to all other calls. See `EndpointInput`. */
+  /** True for requests that the public can cause. They yield to all other calls. See `EndpointInput`. */
   readonly isYielding?: boolean;
   /** Called with the index of an endpoint whose provider asks for fewer calls. */
   readonly onThrottled?: (index: number) => void;
@@ -54,21 +55,21 @@ export interface RpcInput {
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** The timeout of a call to a single endpoint. It is short, because the answers of the other endpoints wait for it. */
 const ONE_TIMEOUT_MS = 4_000;
-/** Above the limit of any provider. The real limit is learned from refusals. */
+/** The default rate is above the limit of any provider. The real limit is learned from refusals. */
 const DEFAULT_CALLS_PER_S = 20_000;
 /** The rounds through all endpoints before a call fails. Several are needed because replicas lag and connections break briefly. */
 const MAX_ROUNDS = 6;
 const ROUND_PAUSE = { firstMs: 100, maxMs: 400 };
 /**
- * After this fraction (an eighth) of its timeout a call also asks another endpoint. Before an endpoint is asked a second time while
- * its first answer is pending, the fraction doubles in each round, so that a slow endpoint gets few requests.
+ * The fraction of its timeout (an eighth) after which a call also asks another endpoint. If the only endpoint left has not
+ * answered yet, the wait before it is asked again doubles in each round, so that a slow endpoint gets few requests.
  */
 const HEDGE = 8;
-/** If every breaker is open, a call waits this long for an endpoint to come back, because most outages are shorter. */
+/** The time for which a call waits for an endpoint to come back, if every breaker is open. Most outages are shorter. */
 const PATIENCE_MS = 3_000;
-/** A call waits only for an endpoint that answered within this time. If the network is down for longer, it fails at once. */
+/** A call waits only for an endpoint that answered within this time. If the network is down for longer, the call fails at once. */
 const RECENT_MS = 10_000;
-/** An endpoint that lags this far behind another endpoint no longer follows the chain. */
+/** The lag behind another endpoint from which on an endpoint counts as no longer following the chain. */
 const MAX_LAG_MS = 15_000;
 const MAX_LAG_MIN_BLOCKS = 3;
 /**
@@ -114,13 +115,13 @@ export function createRpc(input: RpcInput): Rpc {
 
   function call<T>(asked: RpcCall<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
     glanceAtAll();
-    // A call does not wait for an endpoint that has been silent for long. A probe detects its return.
+    // A call does not wait for an endpoint that has been silent for long. A probe detects when the endpoint answers again.
     const isWorthWaiting = (endpoint: Endpoint) => endpoint.isThrottling() || endpoint.answeredWithin(RECENT_MS);
     return within({ asked, timeoutMs, among: endpoints, isWorthWaiting });
   }
 
   function callOne<T>(endpoint: Endpoint, asked: RpcCall<T>): Promise<T> {
-    // An endpoint that is down counts as a witness without an answer. A throttled endpoint is waited for.
+    // The caller treats an endpoint that is down as a witness without an answer. A call waits for a throttled endpoint.
     const isWorthWaiting = () => endpoint.isThrottling() || Number.isFinite(endpoint.readyInMs());
     return within({ asked, timeoutMs: ONE_TIMEOUT_MS, among: [endpoint], isWorthWaiting });
   }
@@ -144,7 +145,7 @@ export function createRpc(input: RpcInput): Rpc {
    */
   async function goThroughAll<T>(order: Order<T>, isOver: () => boolean): Promise<T> {
     const { asked, timeoutMs, among } = order;
-    // If there is another endpoint, half of the time is reserved for it.
+    // If there is another endpoint, half of the time is reserved for that endpoint.
     const attemptMs = among.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const attempts = createAttempts<T>(world.timers);
     const begin = (endpoint: Endpoint) =>
@@ -152,8 +153,8 @@ export function createRpc(input: RpcInput): Rpc {
     for (let round = 0; round < MAX_ROUNDS && !attempts.isDecided() && !isOver(); round += 1) {
       if (attempts.isPointless()) break;
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
-      // An endpoint that has not answered this call yet is asked a second time only if there is no other endpoint. A throttled
-      // endpoint will accept the call soon, so it is waited for.
+      // An endpoint with a pending attempt of this call is asked a second time only if there is no other endpoint. A throttled
+      // endpoint will accept the call soon, so the call waits for it.
       const isOther = ({ name }: Endpoint) => !attempts.isPending(name);
       const waitMs = () => rationMs(among.filter(isOther));
       while (attempts.isPending() && !attempts.isDecided() && !isOver() && waitMs() > 0) {
@@ -264,7 +265,7 @@ interface Order<T> {
   readonly asked: RpcCall<T>;
   readonly timeoutMs: number;
   readonly among: readonly Endpoint[];
-  /** True to wait for an endpoint when none is available. */
+  /** True if a call should wait for this endpoint when none is available. */
   readonly isWorthWaiting: (endpoint: Endpoint) => boolean;
 }
 

@@ -5,7 +5,7 @@ import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readData, readFields, readHash, readNumber } from './rpc-values.ts';
 
-/** Undefined while the transaction is not mined. */
+/** A transaction with its sender and cost. Undefined while it is not mined. */
 export async function findSent(context: EvmContext, hash: string): Promise<SentTransaction | undefined> {
   const [state, origin] = await Promise.all([findTransaction(context, hash), context.rpc.call(originCall(hash))]);
   return state.is === 'mined' && origin !== null

@@ -4,7 +4,7 @@ import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';
 
-/** All calls start at the same moment, so they share a request. */
+/** Reads the holdings of all payers in all assets. All calls start at the same moment, so they share a request. */
 export async function survey(context: EvmContext, collector: string, ask: SurveyAsk): Promise<Survey> {
   const { surveyLens: lens, network, rpc } = context;
   const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);

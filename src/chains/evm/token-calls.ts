@@ -68,7 +68,7 @@ export function allowanceCall({ token }: AssetTerms, account: string, atBlock?: 
   return ethRead({ to: token, data: allowance(address(account), address(PERMIT2_ADDRESS)) }, readWord, atBlock);
 }
 
-/** True if the token blacklists the account. Undefined for a token without such a function. */
+/** True if the token blacklists the account. The call is undefined for a token without such a function. */
 export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
   if (known.blacklist === undefined) return undefined;
   const data = BLACKLISTS[known.blacklist](address(account));
@@ -79,7 +79,7 @@ export function refusedCall({ known, token }: AssetTerms, account: string): RpcC
   );
 }
 
-/** True if the Collector could transfer the asset to the recipient. Simulated with an amount of zero. */
+/** True if the Collector could transfer the asset to the recipient, by a simulation with an amount of zero. */
 export async function canReceive(
   lens: Lens,
   terms: AssetTerms,
@@ -97,7 +97,7 @@ export async function canReceive(
 function receivableCall({ pay, token, known }: AssetTerms, collector: string, recipient: string): RpcCall<boolean> {
   if (pay.method === 'native') return ethCall({ from: collector, to: recipient }, (returned) => 'data' in returned);
   const data = transfer(address(recipient), uint(0));
-  // Some tokens return no data on success. A refusal is a word of zero.
+  // Some tokens return no data on success. A word of zero is a refusal.
   const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
   const call = ethCall({ from: collector, to: token, data }, (returned) => 'data' in returned && isYes(returned.data));
   // The Lens cannot call as the Collector. The sender matters only for a blacklist, which is read separately.

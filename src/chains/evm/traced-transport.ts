@@ -3,11 +3,11 @@ import type { Transport } from './transport.ts';
 
 interface Place {
   readonly network: string;
-  /** The place in the configuration, from 1. The URL may contain a key. */
+  /** The number of the endpoint in the configuration, from 1. Not the URL, which may contain a key. */
   readonly endpoint: number;
 }
 
-/** A span around each request to the endpoint, with the names of its methods. Parameters contain accounts and calldata. */
+/** Adds a span to each request, with the names of its methods. It omits the parameters, which contain accounts and calldata. */
 export function tracedTransport(
   tracing: Tracing | undefined,
   transport: Transport,
@@ -30,7 +30,7 @@ export function tracedTransport(
   };
 }
 
-/** The members of our own requests come in the order of `writeRequest`: the method is before the parameters. */
+/** The methods in the text of a request. `writeRequest` puts the method before the parameters. */
 function methodsOf(body: string): string[] {
   return [...body.matchAll(/"id":\d+,"method":"(\w+)"/g)].map(([, method = '']) => method);
 }

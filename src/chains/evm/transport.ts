@@ -13,11 +13,11 @@ export interface TransportAnswer {
   readonly retryAfterS?: number;
 }
 
-/** Far more than the answer to a full batch of large calls. A longer body is no answer to our request. */
+/** The maximum length of an answer. It is far more than a full batch of large calls needs. A longer body is no answer to our request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 32;
 
-/** HTTP with kept-alive connections: a new connection costs up to three more round trips. */
+/** A transport over HTTP. It keeps connections open, because a new connection costs up to three more round trips. */
 export function httpTransport(url: string): Transport {
   const target = new URL(url);
   const isSecure = target.protocol === 'https:';
@@ -32,7 +32,7 @@ export function httpTransport(url: string): Transport {
         collect(incoming).then(resolve, reject);
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // The server may close a kept connection at the moment we reuse it. Then it has not read the request, so a retry is safe.
+        // The server may close a kept connection at the moment we reuse it. It has then not read the request, so a retry is safe.
         if (mayRetry && outgoing.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
           resolve(send(body, signal, false));
         } else reject(error);

@@ -4,11 +4,11 @@ import { depositAddressOf } from './item-terms.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { address, bytes32, keccak, keccakText, uint } from './words.ts';
 
-/** The data that payers sign: as typed data for wallets, and as a digest for checks. Tests compare both forms. */
+/** This file builds the data that payers sign: as typed data for wallets, and as a digest for checks. Tests compare both forms. */
 
 interface Domain {
   readonly name: string;
-  /** Permit2's domain has no version. */
+  /** Undefined for Permit2, whose domain has no version. */
   readonly version?: string;
   readonly contract: string;
 }

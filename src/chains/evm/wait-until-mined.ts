@@ -3,7 +3,7 @@ import { DeploymentError } from './deployment-error.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** Mining can take minutes while fees rise. */
+/** The longest wait for a block. Mining can take minutes while fees rise. */
 const MINED_WITHIN_MS = 300_000;
 const DEFAULT_BLOCK_MS = 1_000;
 

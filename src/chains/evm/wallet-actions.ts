@@ -29,13 +29,13 @@ export function walletActions(
   return [...approvalsOf(pay, item.amount, allowance).map((amount) => approval(item, token, amount)), signing];
 }
 
-/** The steps of `walletActions`. */
+/** The steps of the wallet: one for each action that `walletActions` returns. */
 export function walletSteps({ pay }: AssetTerms, amount: bigint, allowance: bigint): readonly Step[] {
   if (pay.method === 'native') return ['transaction'];
   return [...approvalsOf(pay, amount, allowance).map(() => 'transaction' as const), 'signature'];
 }
 
-/** The approvals of Permit2 that the wallet makes before it signs. */
+/** The amounts that the wallet approves for Permit2 before it signs, in order. */
 function approvalsOf(pay: PayTerms, amount: bigint, allowance: bigint): readonly bigint[] {
   if (pay.method !== 'permit2' || allowance >= amount) return [];
   return pay.approvesThroughZero && allowance > 0n ? [0n, MAX_ALLOWANCE] : [MAX_ALLOWANCE];

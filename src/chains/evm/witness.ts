@@ -10,7 +10,7 @@ import { readAll } from './logs.ts';
 import { isObject, readData, readFields, readHash } from './rpc-values.ts';
 import { balanceCall, nonceCall, usedCall } from './token-calls.ts';
 
-/** An endpoint whose head is older than this does not follow the chain. On slow chains the limit is a number of blocks. */
+/** The age of its newest block from which on an endpoint counts as lagging. On slow chains the limit is a number of blocks. */
 const MAX_HEAD_AGE_MS = 60_000;
 const MAX_HEAD_AGE_BLOCKS = 20;
 
@@ -21,7 +21,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
   let failingSinceMs: number | undefined;
   let laggingSinceMs: number | undefined;
 
-  /** The endpoint's height is part of its report, so a lagging endpoint is asked, too. */
+  /** Sends a call to this endpoint alone. A lagging endpoint is asked, too, because its height is part of what it reports. */
   async function call<T>(asked: RpcCall<T>): Promise<T> {
     try {
       const answer = await rpc.callOne(endpoint, { ...asked, toleratesLag: true });

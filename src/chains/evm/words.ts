@@ -2,7 +2,10 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { checksumAddress } from '../../domain/addresses/eip155.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** ABI encoding by hand. Our calls use plain words only, and packing them is many times faster than with a library. */
+/**
+ * This file encodes and decodes ABI words. Our calls use plain words only, and packing these by hand is many times faster than
+ * with a library.
+ */
 
 export type Word = string;
 
@@ -10,7 +13,7 @@ export const uint = (value: bigint | number): Word => value.toString(16).padStar
 export const address = (value: string): Word => value.slice(2).toLowerCase().padStart(64, '0');
 export const bytes32 = (value: string): Word => value.slice(2).toLowerCase();
 
-/** The words of data that consists of exactly this many. A general decoder takes ten times as long for an event. */
+/** The words of data that has exactly `count` words. A general decoder takes ten times as long for an event. */
 export function wordsIn(data: Hex, count: number): Word[] {
   if (data.length !== 2 + 64 * count) throw new RangeError(`not data of ${count} words`);
   return Array.from({ length: count }, (_, index) => data.slice(2 + 64 * index, 66 + 64 * index));

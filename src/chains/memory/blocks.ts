@@ -19,8 +19,8 @@ export interface MinedBlock extends Block {
 }
 
 /**
- * The contents of a block, in order: transactions, and decrees. A decree is a change of state by a test script, such as a balance
- * or a blacklisting. Decrees are stored with the block, so that a reorg can remove transactions and keep the decrees.
+ * An entry of a block: a transaction, or a decree. A decree is a change of state by a test script, such as a balance or a
+ * blacklisting. Decrees are stored with the block, so that a reorg can remove transactions and keep the decrees.
  */
 type Entry = { readonly transaction: Transaction } | { readonly decree: (state: State) => void };
 
@@ -29,7 +29,7 @@ export interface Blocks {
   at(number: number): MinedBlock | undefined;
   /** The canonical block that contains the transaction. */
   holding(hash: string): MinedBlock | undefined;
-  /** Returns the transactions that cannot be part of the block now. */
+  /** Mines a block. Returns the transactions that cannot be part of the block now. */
   mine(transactions: readonly Transaction[], timestampS?: number): readonly Transaction[];
   decree(apply: (state: State) => void): void;
   /** Replaces the last blocks. Returns the kept transactions that cannot be part of the new blocks. */
@@ -40,14 +40,17 @@ interface Rules {
   readonly history: History;
   readonly genesisS: number;
   nextTimestampS(parentS: number): number;
-  /** Undefined when the nonce is not the next one, or the sender cannot pay for the transaction. */
+  /**
+   * The receipt of a transaction that is carried out. Undefined if the nonce is not the next one, or the sender cannot pay for
+   * the transaction.
+   */
   execute(transaction: Transaction, timestampS: number): Receipt | undefined;
   eventOf(log: CollectorLog): EventBody;
 }
 
 type CollectorLog = Exclude<Log, { readonly type: 'transferred' }>;
 
-/** Plain `Omit` would not distribute over the union of event types. */
+/** An event without its place on chain. Plain `Omit` would not distribute over the union of event types. */
 type WithoutPlace<T> = T extends unknown ? Omit<T, 'block' | 'transactionHash' | 'logIndex'> : never;
 export type EventBody = WithoutPlace<ChainEvent>;
 
@@ -119,7 +122,7 @@ export function createBlocks({ history, genesisS, nextTimestampS, execute, event
   };
 }
 
-/** The hash includes the number of reorgs, so that a block and its replacement have different hashes. */
+/** An empty block. Its hash includes the number of reorgs, so that a block and its replacement have different hashes. */
 function seal(parent: MinedBlock | undefined, timestampS: number, reorgs: number): MinedBlock {
   const number = parent === undefined ? 0 : parent.number + 1;
   const parentHash = parent?.hash ?? `0x${'0'.repeat(64)}`;

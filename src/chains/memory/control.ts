@@ -8,7 +8,10 @@ import { HONEST_TESTIMONY, type TestimonyLies } from './testimony.ts';
 import { hashOfText, type Payload, type Transaction, type WalletCall } from './transactions.ts';
 import { readWalletCall } from './wallet-call.ts';
 
-/** Scripts the chain. Every call takes effect at once, and the same calls in the same order give the same chain. */
+/**
+ * The commands of a test script for the chain. Every call takes effect at once, and the same calls in the same order give the
+ * same chain.
+ */
 export interface MemoryChainControl extends FaultControl {
   // Blocks.
   mine(count?: number, options?: { readonly timestampS?: number }): void;
@@ -23,7 +26,7 @@ export interface MemoryChainControl extends FaultControl {
   setAllowance(account: string, asset: string, units: bigint): void;
   setBlacklisted(account: string, asset: string, isOn?: boolean): void;
   setPaused(asset: string, isOn?: boolean): void;
-  /** Makes the token keep this much of every transfer. */
+  /** Makes the token keep this amount of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
   /** Sets the lies of an endpoint, by index. Without lies the endpoint is honest again. */
@@ -36,7 +39,7 @@ export interface MemoryChainControl extends FaultControl {
   /** The payer's wallet executes an `eth_sendTransaction` action. */
   send(action: WalletAction): string;
   cancelAuthorization(item: Item): string;
-  /** The nonce is used by a call outside the Collector. */
+  /** Uses the nonce of the item by a call outside the Collector. */
   useAuthorizationElsewhere(item: Item): string;
   /** A stranger relays items through the Collector, as anybody may. */
   relayAsStranger(batch: readonly SignedItem[]): string;
@@ -44,7 +47,7 @@ export interface MemoryChainControl extends FaultControl {
   authorizeAsStranger(signed: SignedItem): string;
   /** A stranger transfers zero tokens from another account, which tokens allow and report as a transfer. */
   transferNothing(asset: string, from: string, to: string): string;
-  /** The Collector reports a payment that nobody ordered. In an unknown token, the script gives the commitment. */
+  /** Makes the Collector report a payment that nobody ordered. For an unknown token, the script must pass the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;
 
   // The mempool.
@@ -62,14 +65,14 @@ export interface MemoryChainControl extends FaultControl {
 
 export interface ReorgOptions {
   readonly length?: number;
-  /** The fate of transactions in replaced blocks: into the first new block, back to the mempool, or dropped. */
+  /** The fate of transactions in replaced blocks: moved into the first new block, returned to the mempool, or dropped. */
   readonly transactions?: 'kept' | 'pending' | 'dropped';
   /** Hashes of transactions that are dropped in any case. */
   readonly drop?: readonly string[];
 }
 
 const WALLET_GAS = 120_000n;
-/** Strangers pay no gas, because no test is about their balance. */
+/** The account of all strangers. It pays no gas, because no test is about its balance. */
 const STRANGER = '0x57a4ae500000000000000000000000000000571a';
 
 export function createControl(core: Core): MemoryChainControl {

@@ -21,7 +21,7 @@ export interface MemoryChainOptions {
   readonly world?: Pick<World, 'clock'>;
   /** True if every accepted transaction is mined at once. The default is true. */
   readonly isAutoMining?: boolean;
-  /** Unix seconds. The default is the clock's time, or the beginning of 2026 without a clock. */
+  /** The time of block 0 in Unix seconds. The default is the clock's time, or the beginning of 2026 without a clock. */
   readonly genesisS?: number;
   /** The number of endpoints. The default is 1. */
   readonly witnesses?: number;
@@ -35,7 +35,7 @@ export interface Core {
   readonly blocks: Blocks;
   readonly mempool: Mempool;
   readonly faults: Faults;
-  /** By lower-case address. */
+  /** The code of accounts, by lower-case address. */
   readonly codes: Map<string, Code>;
   readonly market: { base: bigint; tip: bigint };
   readonly settings: { isAutoMining: boolean; revertingBatches: number };
@@ -70,7 +70,7 @@ export function gasLimitOf(payload: Draft['payload']): bigint {
   return (TRANSACTION_GAS_CAP / BigInt(maxBatchItems(item))) * BigInt(payload.batch.length);
 }
 
-/** Returns the first item. Throws for items that cannot share a transaction, which is a bug of the caller. */
+/** Checks a batch and returns its first item. Throws for items that cannot share a transaction, which is a bug of the caller. */
 export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   const [first] = batch;
   if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');
@@ -146,7 +146,7 @@ export function createCore(options: MemoryChainOptions): Core {
   };
 }
 
-/** Undefined when the transaction cannot be part of a block now. A reverting transaction can, and pays for its gas. */
+/** Carries out a transaction. Undefined when it cannot be part of a block now. A reverting transaction can, and pays for its gas. */
 function execute(
   ledger: Ledger,
   transaction: Transaction,

@@ -12,11 +12,11 @@ import type { Network } from '../network.ts';
 import type { PayerSide, WalletAction } from '../payer-side.ts';
 import type { Signer } from '../signer.ts';
 
-/** The typed data and digests of a real EVM chain, so that tests use the same wallet code for both chains. */
+/** The rules of a real EVM chain, such as typed data and digests, so that tests use the same wallet code for both chains. */
 export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
-  /** True for the coin, false for a payable token. Throws for others, as the real chain does. */
+  /** True for the coin, false for a payable token. Throws for other assets, as the real chain does. */
   isCoin(asset: string): boolean;
   commitmentOf(item: Item): string;
   sealedTerms: PayerSide['sealedTerms'];

@@ -3,7 +3,7 @@ import type { Block, ChainEvent, ChainReader } from '../chain-reader.ts';
 import type { PayerSide } from '../payer-side.ts';
 import type { Sender } from '../sender.ts';
 
-/** The methods of the port that call the chain and can therefore be unavailable. */
+/** The methods of the ports that call the chain and can therefore be unavailable. */
 export const METHODS = [
   'check',
   'survey',
@@ -30,7 +30,7 @@ export const METHODS = [
 export type Method = (typeof METHODS)[number];
 
 export type BroadcastFate =
-  /** The transaction is accepted and the answer is lost, such as by a timeout. */
+  /** The transaction is accepted, but the answer is lost, for example by a timeout. */
   | 'answer_lost'
   /** Neither the transaction nor the answer arrives. */
   | 'lost'
@@ -53,9 +53,9 @@ export interface Lies {
   headLag: number;
   /** The height at which `block` reports a wrong hash. */
   wrongHashAt: number | undefined;
-  /** True if the other endpoints report another block. */
+  /** True if all endpoints report other blocks when they are asked as witnesses. */
   isDisagreeing: boolean;
-  /** The number of calls in which `events` finds nothing, like a replica that has the block but not yet its logs. */
+  /** The number of calls in which `events` finds nothing, like a replica that has the block and does not have its logs yet. */
   emptyEvents: number;
   /** Forged events that `events` adds, in their blocks. */
   inventedEvents: readonly ChainEvent[];

@@ -3,7 +3,10 @@ import type { RefusalReason } from '../refusal-reason.ts';
 import type { ItemOutcome } from '../sender.ts';
 import type { State } from './state.ts';
 
-/** The rules of tokens, Permit2 and the Collector, in the order of their checks. Coin is a token without a blacklist. */
+/**
+ * The state of the chain, with the facts that the rules of tokens, Permit2 and the Collector need. The rules of this file check
+ * in the order of the real contracts. Coin is a token without a blacklist.
+ */
 export interface Ledger {
   readonly state: State;
   readonly timestampS: number;
@@ -45,7 +48,7 @@ export type Log =
       readonly amount: bigint;
     };
 
-/** The refusal of one item, or of one payer's transaction. */
+/** The error if an item, or a payer's own transaction, is refused. */
 export class Refusal extends Error {
   readonly reason: RefusalReason;
   constructor(reason: RefusalReason) {
@@ -58,7 +61,7 @@ export class Refusal extends Error {
 type NonceScope = Pick<Item, 'method' | 'asset' | 'payer' | 'authorization'>;
 
 export const COIN = 'coin';
-/** Tokens do not reduce an allowance of this amount. */
+/** The unlimited allowance: tokens do not reduce an allowance of this amount. */
 const UNLIMITED = 2n ** 256n - 1n;
 
 export const keys = {
@@ -70,7 +73,10 @@ export const keys = {
   /** The amount that the token keeps of every transfer. */
   cut: (token: string) => `cut ${token}`,
   nonce: (account: string) => `nonce ${account.toLowerCase()}`,
-  /** A nonce is unique for one token (EIP-3009), for all tokens of a payer (Permit2), or for all payers (Collector). */
+  /**
+   * The key of a used nonce. A nonce is unique for one token (EIP-3009), for all tokens of a payer (Permit2), or for all payers
+   * (Collector).
+   */
   used: ({ method, asset, payer, authorization }: NonceScope, commitment: string) =>
     method === 'native'
       ? `used ${commitment}`
@@ -118,7 +124,7 @@ function transfersOf({ method, seal, asset, payer, collector, recipient, amount,
   return [...leg(payer, collector, amount), ...leg(collector, recipient, amount - fee)];
 }
 
-/** The payer's own transaction to the Collector's payable function. */
+/** Carries out the payer's own transaction to the Collector's payable function. */
 export function payCoin(ledger: Ledger, item: Item, value: bigint): Log {
   const { state } = ledger;
   if (ledger.timestampS > item.deadlineS) throw new Refusal('late');
@@ -159,7 +165,7 @@ function collectOne(ledger: Ledger, item: Item, commitment: string, signature: s
   transfer(ledger, item.asset, collector, item.recipient, item.amount - item.fee);
 }
 
-/** The token's check of an authorization, and its transfer to the payee. */
+/** Carries out an authorization as a token does: checks it, and transfers the amount to the payee. */
 export function pullByAuthorization(
   ledger: Ledger,
   item: Item,

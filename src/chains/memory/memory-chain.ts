@@ -328,7 +328,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
 }
 
 const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
-/** Reasons that do not name the cause. Balance, allowance and nonce must be read to find it. */
+/** Reasons of a refusal that do not show its cause. Balance, allowance and nonce must be read to find the cause. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {

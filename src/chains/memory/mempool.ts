@@ -4,7 +4,7 @@ import { coinIn, type Transaction } from './transactions.ts';
 /** Pending transactions, with the rules that nodes have in common. */
 export interface Mempool {
   admit(transaction: Transaction): BroadcastOutcome;
-  /** Puts transactions back after a reorg, without another check. */
+  /** Puts a transaction back after a reorg, without another check. */
   restore(transaction: Transaction): void;
   /** The account's first nonce that is neither mined nor pending. */
   nextNonce(account: string): number;
@@ -13,7 +13,10 @@ export interface Mempool {
   /** Removes the transactions of the next block: the highest tips first, and each sender's transactions by nonce. */
   take(baseFee: bigint): readonly Transaction[];
   remove(hash: string): boolean;
-  /** Some nodes refuse a nonce that is not the next one, instead of keeping the transaction for later. */
+  /**
+   * Switches strict nonces on or off. With them, a nonce that is not the next one is refused, as some nodes do, and is not kept
+   * for later.
+   */
   setStrictNonces(isStrict: boolean): void;
 }
 
@@ -23,7 +26,7 @@ interface Accounts {
 }
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
-/** A replacement must have a fee at least a tenth higher. */
+/** The least fee of a replacement, in percent of the replaced fee. */
 const REPLACEMENT_PERCENT = 110n;
 
 export function createMempool(accounts: Accounts): Mempool {

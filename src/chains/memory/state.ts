@@ -2,18 +2,18 @@
 export interface State {
   get(key: string): bigint;
   set(key: string, value: bigint): void;
-  /** Runs the work, and undoes its writes if it throws. */
+  /** Runs a function, and undoes its writes if it throws. */
   attempt<T>(work: () => T): T;
 }
 
 /** A state with its history by block, for reads of the past and for rollbacks. */
 export interface History {
   readonly state: State;
-  /** From now on, writes belong to this block. */
+  /** Opens a block. From then on, writes belong to this block. */
   openBlock(number: number): void;
   /** Removes the writes of later blocks. */
   goBackTo(number: number): void;
-  /** A copy for simulations, after that block or after the newest one. */
+  /** A copy of the state for simulations: after the given block, or after the newest one. */
   fork(atBlock?: number): State;
 }
 
@@ -59,7 +59,7 @@ export function createHistory(): History {
 }
 
 function createState(read: (key: string) => bigint, write: (key: string, value: bigint) => void): State {
-  /** The values at the start of the innermost attempt. */
+  /** The previous values of the keys that the innermost attempt has written. */
   let before: Map<string, bigint> | undefined;
 
   return {

@@ -21,7 +21,7 @@ export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes:
   return { outcomes, logs };
 }
 
-/** The transfer of an authorization, which anybody who has seen the authorization can cause. */
+/** Carries out the transfer of an authorization. Anybody who has seen the authorization can cause this transfer. */
 export function fillByAuthorization(ledger: Ledger, { item, commitment, signature }: SignedItem): Log[] {
   if (item.authorization === undefined) return [];
   const { asset, payer: from, amount } = item;
@@ -63,7 +63,7 @@ function sweepOne(ledger: Ledger, { item }: SignedItem): Log[] {
   return [...logs, { type: 'swept', commitment, item, amount: held - unpaid, fee: fee - unpaid }];
 }
 
-/** True if the token refused the fee account. The fee stays at the address, and the next sweep tries it again. */
+/** True if the token refused the fee account. The fee stays at the address, and the next sweep tries to pay it again. */
 function feeLeftOver(ledger: Ledger, pay: () => void): boolean {
   try {
     ledger.state.attempt(() => pay());

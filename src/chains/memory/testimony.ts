@@ -1,6 +1,6 @@
 import type { ChainEvent, Incoming } from '../chain-reader.ts';
 
-/** The lies of one endpoint. They apply when it is asked as a witness, and when it is the first endpoint of a call. */
+/** The lies of one endpoint. They apply when the endpoint is asked as a witness, and when it is the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {
   readonly name: string;
   /** True if two other endpoints contradicted this endpoint. */
@@ -16,15 +16,15 @@ export interface TestimonyLies {
   hasOtherBlocks: boolean;
   /** True if the endpoint reports every authorization as unused. */
   deniesUse: boolean;
-  /** Added to every nonce. The reported nonce is never below zero. */
+  /** The number that is added to every nonce. The reported nonce is never below zero. */
   addsToNonces: number;
-  /** Added to every balance. */
+  /** The amount that is added to every balance. */
   addsToHoldings: bigint;
-  /** The first block whose balances it changes. */
+  /** The first block at which the endpoint changes balances. */
   addsFrom: number;
-  /** Added to every block time. */
+  /** The seconds that are added to every block time. */
   addsToTimesS: number;
-  /** Added to the cost of every transaction, in the smallest unit of the coin. */
+  /** The amount that is added to the cost of every transaction, in the smallest unit of the coin. */
   addsToCosts: bigint;
   /** True if every simulation is reported as refused. */
   refuses: boolean;
@@ -32,14 +32,14 @@ export interface TestimonyLies {
   swallows: boolean;
   /** True if the endpoint reports that no payer has a balance or an allowance. */
   deniesFunds: boolean;
-  /** The reported tip and base fee. Undefined for the true ones. */
+  /** The tip that the endpoint reports; `baseFee` is the base fee. Undefined for the true values. */
   tip: bigint | undefined;
   baseFee: bigint | undefined;
   /** The commitments whose events the endpoint hides. */
   hidden: readonly string[];
   /** Forged events that the endpoint adds, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
-  /** Forged transfers of tokens that the endpoint adds, also to the receipts of their transactions unless it is honest there. */
+  /** Forged transfers that the endpoint adds, also to the receipts of their transactions unless `hasHonestReceipts` is true. */
   inventedTransfers: readonly Incoming[];
   /** True if the endpoint lists no transfers. Its receipts are complete. */
   listsNoTransfers: boolean;
@@ -73,7 +73,7 @@ export function honestTestimony(name: string): Testimony {
   return { name, isDistrusted: false, ...HONEST_TESTIMONY };
 }
 
-/** The amount that the endpoint adds to a balance at that block. */
+/** The amount that the endpoint adds to a balance at this block. */
 export function addedAt({ addsToHoldings, addsFrom }: TestimonyLies, block: number): bigint {
   return block >= addsFrom ? addsToHoldings : 0n;
 }

@@ -18,12 +18,12 @@ export interface Transaction {
 export type Payload =
   | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
   | { readonly kind: 'nothing' }
-  /** Actions of payers and strangers. Their bytes never pass through the port. */
+  /** An action of a payer or a stranger. The bytes of such a transaction never pass through the port. */
   | {
       readonly kind: 'act';
       readonly value: bigint;
       readonly act: (ledger: Ledger) => readonly Log[];
-      /** The parameters, if a payer's wallet was asked to send the transaction. */
+      /** The parameters of the wallet action, if a payer's wallet was asked to send the transaction. */
       readonly call?: WalletCall;
     };
 
@@ -63,7 +63,7 @@ export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: s
   return { hash: hashOfBytes(bytes), bytes };
 }
 
-/** Undefined unless the bytes are a transaction of this network with a valid signature of its sender. */
+/** Decodes a transaction. Undefined unless the bytes are a transaction of this network with a valid signature of its sender. */
 export function readTransaction(bytes: string, network: string): Transaction | undefined {
   try {
     const { body, r, s, yParity } = read(Buffer.from(bytes.slice(2), 'hex').toString()) as {
@@ -87,7 +87,7 @@ export const hashOfText = (text: string): string => `0x${bytesToHex(keccak_256(u
 const hashOfBytes = (bytes: string): string => `0x${bytesToHex(keccak_256(hexToBytes(bytes.slice(2))))}`;
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 
-/** JSON has no big integers, so they become digits with an `n`. No other value in a transaction has that form. */
+/** Writes JSON with big integers. JSON has none, so they become digits with an `n`. No other value in a transaction has that form. */
 const write = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? `${field}n` : field));
 const read = (text: string): unknown =>

@@ -15,7 +15,7 @@ export interface WalletAct {
 const APPROVE = '0x095ea7b3';
 const TRANSFER = '0xa9059cbb';
 
-/** Decodes a wallet's transaction: an approval, a transfer, a payment in coin, or unknown. */
+/** Decodes a wallet's transaction: an approval, a transfer, or a payment in coin. Throws for any other transaction. */
 export function readWalletCall(core: Core, { from: sender, to, value = '0x0', data = '0x' }: WalletCall): WalletAct {
   const from = checksumAddress(sender.toLowerCase());
   const coins = BigInt(value);
@@ -63,7 +63,7 @@ function coinId({ rules }: Core): string {
   return [...rules.assets.values()].find(({ pay }) => pay.method === 'native')?.known.id ?? COIN;
 }
 
-/** The arguments of the Collector's payable entry: fee account, subject, amount, fee, recipient, deadline. */
+/** The item in the arguments of the Collector's payable function: fee account, subject, amount, fee, recipient, deadline. */
 function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
   return {
     network: core.network.chainId,
@@ -71,7 +71,7 @@ function readNativeItem(core: Core, payer: string, words: readonly string[]): It
     asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),
-    // The chain knows only the seal.
+    // The calldata has the seal, and not the id.
     subject: '',
     seal: words[1] ?? '',
     payer,

@@ -8,10 +8,10 @@ import { COIN, keys } from './ledger.ts';
 import { addedAt, inOrder, type Testimony, type TestimonyLies } from './testimony.ts';
 import type { Transaction } from './transactions.ts';
 
-/** The distance of the safe and finalized blocks from the head. */
+/** The distance of the safe and finalized blocks from the head, in blocks. */
 const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 16 };
 
-/** The endpoints of the chain in memory. Contradicted endpoints come last. */
+/** The endpoints of the chain in memory. Endpoints that two others contradicted come last. */
 export function listWitnesses(core: Core): readonly Witness[] {
   return inOrder(core.testimonies).map((testimony) => createWitness(core, testimony));
 }
@@ -35,7 +35,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
   const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: reported(block).hash });
 
-  /** For an endpoint that claims a longer chain, blocks beyond the head are made up. */
+  /** The block that the endpoint reports at a height. If it claims a longer chain, the blocks beyond the head are made up. */
   function blockAt(number: number): Block | undefined {
     if (number > headNumber()) return undefined;
     const real = blocks.at(number);

@@ -80,7 +80,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `tokens[1].decimals`. */
+/** The name of a field, from its path: `tokens[1].decimals`. */
 export function fieldName(path: JsonPath): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index > 0 ? '.' : ''}${part}`))

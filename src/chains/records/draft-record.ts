@@ -5,7 +5,10 @@ import { fieldName } from './check-shape.ts';
 import type { NetworkFile, TokenFile } from './network-schema.ts';
 import { readRecord } from './read-record.ts';
 
-/** The records of a network and of a token that were examined, with cautious values where the chain has given no answer. */
+/**
+ * This file drafts the records of an examined network and of an examined token, with cautious values where the chain has given no
+ * answer.
+ */
 
 interface NetworkChoices {
   readonly mode: Mode;
@@ -13,14 +16,17 @@ interface NetworkChoices {
   readonly coin: string | undefined;
 }
 
-/** Till's payments should succeed within 45 s, because wallets give up after 60. */
+/**
+ * The time for which a payment waits for blocks. It is this short because payments should succeed within 45 s: wallets give up
+ * after 60.
+ */
 const FINALITY_MS = 30_000;
-/** In blocks. One confirmation is never enough, because a reorg can replace the newest block of any chain. */
+/** The least depth in blocks. One confirmation is never enough, because a reorg can replace the newest block of any chain. */
 const MIN_DEPTH = 2;
 const LARGE_PAYMENT = 10_000;
-/** Payments of this size and above wait for this many times the depth. */
+/** The factor by which the depth is greater for payments of `LARGE_PAYMENT` and above. */
 const LARGE_FACTOR = 3;
-/** The coin of most EVM chains is called Ether. No call returns the name of the coin. */
+/** The assumed coin: on most EVM chains it is called Ether. No call returns the name of the coin. */
 const COIN = { symbol: 'ETH', name: 'Ether', decimals: 18, slip44: 60 };
 const QUOTE_DECIMALS = 6;
 const SYMBOL_FORM = /^[A-Za-z0-9₮.$+-]{1,16}$/;
@@ -78,7 +84,10 @@ export function draftToken(
   return { entry };
 }
 
-/** A token may name Permit2 while its deployment is unknown, because a gateway offers Permit2 only where it is deployed. */
+/**
+ * The payment method of a token. It may be Permit2 while the deployment of Permit2 is unknown, because a gateway offers Permit2
+ * only where it is deployed.
+ */
 function payOf({ authorizations, domain }: ExaminedToken, permit2: Found<true>): Pick<TokenFile, 'pay' | 'domain'> {
   if (authorizations.is === 'found' && domain.is === 'found') {
     const { name, version } = domain.value;

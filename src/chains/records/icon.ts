@@ -1,16 +1,16 @@
 import { imageType } from '../../domain/image-type.ts';
 
-/** The picture of a network or token, as its file has it. */
+/** The picture of a network or token, in the form of its file. */
 export interface Icon {
   readonly type: 'image/svg+xml' | 'image/png' | 'image/webp';
   readonly bytes: Buffer;
 }
 
-/** An icon is drawn small, and every page of a list has dozens of them. */
+/** The limits of an icon. It is drawn small, and every page of a list has dozens of icons. */
 const MAX_BYTES = 65_536;
 const MAX_SIDE = 512;
 
-/** The icon of these bytes, or the problem as the end of a sentence that begins with the path. */
+/** Reads an icon. A problem is the end of a sentence that begins with the path. */
 export function readIcon(bytes: Buffer): { readonly icon: Icon } | { readonly problem: string } {
   if (bytes.length > MAX_BYTES) {
     const size = `${Math.ceil(bytes.length / 1024)} KiB`;
@@ -47,7 +47,7 @@ function pngSize(bytes: Buffer): Size | undefined {
   return isWhole ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : undefined;
 }
 
-/** The three forms of a WebP file: with a header of its own, lossless, lossy. */
+/** The size in one of the three forms of a WebP file: extended, lossless, lossy. */
 function webpSize(bytes: Buffer): Size | undefined {
   if (bytes.length < 30) return undefined;
   const form = bytes.toString('latin1', 12, 16);

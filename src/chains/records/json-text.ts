@@ -1,4 +1,4 @@
-/** A place in a file, both counted from 1. */
+/** A place in a file: line and column, both counted from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -13,7 +13,7 @@ export interface JsonText {
   placeOfKey(path: JsonPath): Place;
 }
 
-/** JSON deeper than this is no record. The reader calls itself for each level. */
+/** The maximum depth of nesting. No record is nested deeper, and the reader calls itself for each level. */
 const MAX_LEVELS = 32;
 
 class Unreadable extends Error {
@@ -26,12 +26,16 @@ class Unreadable extends Error {
   }
 }
 
-/** `JSON.parse`, with the place of every key and value, so that problems can name them. A repeated key is a problem, too. */
+/**
+ * Reads JSON like `JSON.parse`, with the place of every key and value, so that problems can name them. A repeated key is a
+ * problem, too.
+ */
 export function readJson(text: string):
   | { readonly json: JsonText }
   | {
       readonly problem: string;
-      readonly place: Place /** True if the text ends too early. */;
+      readonly place: Place;
+      /** True if the text ends too early. */
       readonly isCut: boolean;
     } {
   const values = new Map<string, number>();

@@ -9,27 +9,27 @@ import { readRecord } from './read-record.ts';
 
 export interface FiledNetwork {
   readonly network: Network;
-  /** Path of the file. */
+  /** The path of the file. */
   readonly file: string;
-  /** `networks/x.json:12:7 tokens[1].decimals`, to begin a sentence about a field. */
+  /** The place of a field, as the beginning of a sentence: `networks/x.json:12:7 tokens[1].decimals`. */
   readonly placeOf: (path: JsonPath) => string;
-  /** The icons of network, coin and tokens; by CAIP-2 and CAIP-19. */
+  /** The icons of the network, the coin and the tokens, by CAIP-2 or CAIP-19 id. */
   readonly icons: ReadonlyMap<string, Icon>;
 }
 
 export interface ReadFolder {
   readonly networks: readonly FiledNetwork[];
-  /** One sentence each, with file, line and column. */
+  /** The problems of all files, one sentence each, with file, line and column. */
   readonly problems: readonly string[];
 }
 
-/** The schema lies beside the records that it describes. */
+/** The name of the schema, which is in the same folder as the records that it describes. */
 const SCHEMA = 'schema.json';
 const MAX_FILES = 500;
-/** Ten times the size of a network with 500 tokens. */
+/** The maximum size of a file: ten times the size of a network with 500 tokens. */
 const MAX_BYTES = 2_000_000;
 
-/** The records of a folder. Every problem of every file is found at once. */
+/** Reads the records of a folder. Every problem of every file is found at once. */
 export function readFolder(folder: string): ReadFolder {
   const names = namesIn(folder);
   if (typeof names === 'string') return { networks: [], problems: [names] };
@@ -71,13 +71,13 @@ function readFile(folder: string, name: string): ReadFile {
   const problems = icons.problems.map((problem) => placed(file, json, problem));
   if (problems.length > 0) return { problems };
   const placeOf = (path: JsonPath) => placed(file, json, { path, text: '' }).trimEnd();
-  // Without the folder, because more people see messages about chains than messages about files.
+  // Messages about chains name places without the folder, because more people see them than messages about files.
   const briefly = (path: JsonPath) => placed(name, json, { path, text: '' }).trimEnd();
   const network = { ...record.network, places: placesOf(record.network, briefly) };
   return { filed: { network, file, placeOf, icons: icons.icons }, problems };
 }
 
-/** `networks/x.json:12:7 tokens[1].decimals must be …`. */
+/** A problem as a sentence with its place: `networks/x.json:12:7 tokens[1].decimals must be …`. */
 function placed(file: string, json: JsonText, { path, isKey, text }: ShapeProblem): string {
   const { line, column } = isKey ? json.placeOfKey(path) : json.placeOf(path);
   return `${file}:${line}:${column} ${path.length === 0 ? '' : `${fieldName(path)} `}${text}`;

@@ -10,7 +10,7 @@ const PEGGED_QUOTE_DECIMALS = 2;
 const GWEI_DECIMALS = 9;
 const COIN_DECIMALS = 18;
 
-/** The network of a file's content, or all problems of it. */
+/** Reads a network from the content of a file. If the content has problems, returns all of them. */
 export function readRecord(
   value: unknown,
 ): { readonly network: Network } | { readonly problems: readonly ShapeProblem[] } {
@@ -109,7 +109,10 @@ function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
   });
 }
 
-/** The right checksum is not shown: pasted back, it would turn a mistyped address into a valid one. */
+/**
+ * The problem of an address in words. It does not show the right checksum, because a reader who copies it would turn a mistyped
+ * address into a valid one.
+ */
 function addressProblem(problem: string): string {
   const text = problem.replace(/^has an address with /, 'has ').replace(/^has an address that /, '');
   return problem.includes('checksum') ? `${text}. Copy the address again from the issuer of the token` : text;

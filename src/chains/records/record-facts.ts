@@ -32,8 +32,8 @@ export function assetFacts({ name, symbol, decimals, peg }: KnownAsset): AssetFa
 }
 
 /**
- * Hashes of records by their CAIP-2 ids. Nodes compare them. Names, pictures, explorers and reasons do not count, because no amount
- * and no decision depends on them.
+ * The hash of each record, by CAIP-2 id. Nodes compare these hashes. Names, pictures, explorers and reasons do not count, because
+ * no amount and no decision depends on them.
  */
 export function recordHashes(networks: readonly Network[]): Readonly<Record<string, string>> {
   return Object.fromEntries(networks.map((network) => [network.chainId, recordHash(network)]));
@@ -54,7 +54,7 @@ function byId(one: KnownAssetRow, other: KnownAssetRow): number {
 
 type KnownAssetRow = Pick<KnownAsset, 'id'>;
 
-/** The same text for the same facts, whatever the order of the fields. */
+/** A text of the facts that is the same for any order of the fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part === 'bigint') return `${part}n`;

@@ -2,8 +2,8 @@ import type { KnownAsset, Network } from '../network.ts';
 import type { FiledNetwork } from './read-folder.ts';
 
 /**
- * The problems of a file that replaces a built-in network. Old payments, books and receipts name its assets, so each of them keeps
- * its address and decimals. An asset that is not to be offered stays in the file as retired.
+ * The problems of a file that replaces a built-in network. Old payments, books and receipts name the network's assets, so each
+ * asset keeps its address and decimals. An asset that is not to be offered stays in the file as retired.
  */
 export function replacementProblems({ network, placeOf }: FiledNetwork, builtIn: Network | undefined): string[] {
   if (builtIn === undefined) return [];
@@ -21,7 +21,10 @@ export function replacementProblems({ network, placeOf }: FiledNetwork, builtIn:
   return problems;
 }
 
-/** A token of a file that takes the place of a built-in one, by another peg or under its symbol. An operator has to accept it. */
+/**
+ * A token of the operator's file that replaces a built-in one: the same token with another peg, or another token with the same
+ * symbol. An operator has to accept it.
+ */
 export interface Replacement {
   /** The token of the file. */
   readonly asset: KnownAsset;

@@ -2,7 +2,7 @@ import { type FileHandle, link, open, readFile, realpath, rename, stat, unlink }
 import { dirname } from 'node:path';
 import type { NetworkFile, TokenFile } from './network-schema.ts';
 
-/** Another process writes the same file, or was killed while it did. */
+/** The error if another process is writing the same file, or was killed while it wrote. */
 export class DraftExistsError extends Error {
   readonly draft: string;
   constructor(draft: string) {
@@ -12,14 +12,14 @@ export class DraftExistsError extends Error {
   }
 }
 
-/** Nodes run under other accounts than operators, and a record has no secret. */
+/** The mode of a new file. All accounts can read it, because nodes run under other accounts than operators, and a record has no secret. */
 const MODE = 0o644;
 
 export function fileNameOf(chainId: string): string {
   return `${chainId.replace(':', '-')}.json`;
 }
 
-/** Creates the file. False if it exists: it is never replaced. */
+/** Creates the file of a record. False if the file exists: it is never replaced. */
 export function createRecordFile(file: string, record: NetworkFile): Promise<boolean> {
   return withDraft(file, async (draft, handle) => {
     await writeWhole(handle, record, MODE);
@@ -36,7 +36,7 @@ export function createRecordFile(file: string, record: NetworkFile): Promise<boo
 }
 
 /**
- * Adds a token at the end of a file, and keeps everything else of it. `check` may throw: then nothing is written. The draft is a
+ * Adds a token at the end of a file, and keeps everything else in it. `check` may throw: then nothing is written. The draft is a
  * lock, so two commands cannot lose the token of each other.
  */
 export async function appendToken(
@@ -44,7 +44,7 @@ export async function appendToken(
   token: TokenFile,
   check: (record: NetworkFile) => void,
 ): Promise<NetworkFile> {
-  // The name may be a link to a file elsewhere: the link stays.
+  // If the name is a link to another file, that file is changed, and the link stays.
   const file = await realpath(named);
   return withDraft(file, async (draft, handle) => {
     const before = JSON.parse(await readFile(file, 'utf8')) as NetworkFile;
@@ -57,7 +57,10 @@ export async function appendToken(
   });
 }
 
-/** The loader reads only files whose names end with `.json`, so it never reads a draft. */
+/**
+ * Runs a function with a new draft of the file. The loader never reads a draft, because it reads only files whose names end with
+ * `.json`.
+ */
 async function withDraft<T>(file: string, work: (draft: string, handle: FileHandle) => Promise<T>): Promise<T> {
   const draft = `${file}.draft`;
   const handle = await open(draft, 'wx', MODE).catch((error: NodeJS.ErrnoException) => {

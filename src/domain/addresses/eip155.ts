@@ -4,7 +4,7 @@ import { isDecimal } from '../decimal.ts';
 import { accept, type Parsed, refuse } from '../parsed.ts';
 import type { Addresses } from './addresses.ts';
 
-/** Addresses and hashes in hex. The case of an address is its checksum (EIP-55), and no part of it. */
+/** The spelling rules of EVM chains. Addresses and hashes are in hex. The letter case of an address is only its checksum (EIP-55). */
 export const EIP155: Addresses = {
   tokenKind: 'erc20',
   ignoresCase: true,
@@ -21,18 +21,18 @@ export const EIP155: Addresses = {
   hasForm: (text) => ADDRESS.test(text),
   isZero: (address) => /^0x0{40}$/.test(address),
   parseTransactionId: (text) => (HASH.test(text) ? text.toLowerCase() : undefined),
-  // Accounts with code have signatures of any length. The limit of the request body bounds them.
+  // Accounts with code have signatures of any length. Only the limit of the request body bounds this length.
   isSignature: (text) => /^0x(?:[0-9a-fA-F]{2}){33,}$/.test(text),
 };
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
-/** A payment meets the same addresses again and again, and each hash takes 6 µs. */
+/** The number of cached spellings. A payment needs the same addresses again and again, and each hash takes 6 µs. */
 const MAX_SPELLINGS = 10_000;
 const spellings = new Map<string, string>();
 
-/** EIP-55: the case of each letter carries one bit of the hash of the lower-case address. */
+/** The spelling of an address by EIP-55: the case of each letter carries one bit of the hash of the lower-case address. */
 export function checksumAddress(lowerHex: string): string {
   const known = spellings.get(lowerHex);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export function checksumAddress(lowerHex: string): string {
   return spelling;
 }
 
-/** Wallets and libraries hold chain ids as JavaScript numbers, so an id that a number cannot hold exactly is refused. */
+/** Reads a chain id. Wallets and libraries hold it as a JavaScript number, so an id that a number cannot hold exactly is refused. */
 function parseReference(text: string): Parsed<string> {
   return isDecimal(text, 1, Number.MAX_SAFE_INTEGER)
     ? accept(text)
@@ -58,7 +58,7 @@ function parse(text: string): Parsed<string> {
   const checksummed = checksumAddress(text.toLowerCase());
   const digits = text.slice(2);
   const isMixedCase = /[a-f]/.test(digits) && /[A-F]/.test(digits);
-  // The error does not show the right checksum: pasted back, it would turn a mistyped address into a valid one.
+  // The error does not show the right checksum, because a caller who copies it would turn a mistyped address into a valid one.
   if (isMixedCase && text !== checksummed) return refuse('has an address with a wrong EIP-55 checksum');
   return accept(checksummed);
 }

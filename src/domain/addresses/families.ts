@@ -23,25 +23,25 @@ function familyOf(id: string): Addresses | undefined {
   return isNamespace(namespace) ? FAMILIES[namespace] : undefined;
 }
 
-/** True if letter case is no part of an address on the network. */
+/** True if addresses on the network are the same in any letter case. */
 export function isCaseIgnored(network: string): boolean {
   return familyOf(network)?.ignoresCase === true;
 }
 
 /**
- * One text for all spellings of an address or a transaction id of the network, which may be named by any CAIP id on it. For
- * comparisons alone: it is never shown.
+ * The key by which addresses or transaction ids of a network are compared: one text for all spellings. `network` can be any CAIP
+ * id on the network. The key is never shown.
  */
 export function addressKey(network: string, address: string): string {
   return isCaseIgnored(network) ? address.toLowerCase() : address;
 }
 
-/** One text for all spellings of a CAIP-10 account or a CAIP-19 asset. */
+/** The key by which CAIP-10 accounts or CAIP-19 assets are compared: one text for all spellings. */
 export function caipKey(id: string): string {
   return addressKey(id, id);
 }
 
-/** One text for all spellings of an amount's unit: a currency in any case, or `caip19/` and an asset. */
+/** The key by which units of amounts are compared: one text for all spellings of a currency code, or of `caip19/` and an asset. */
 export function unitKey(unit: string): string {
   const [kind = ''] = unit.split('/', 1);
   const name = unit.slice(kind.length + 1);
@@ -52,7 +52,7 @@ export function isSameAddress(network: string, one: string, other: string): bool
   return addressKey(network, one) === addressKey(network, other);
 }
 
-/** The word for the place of a transaction among those of its account, in messages to people. */
+/** The word for a slot, the number of a transaction among those of its account, in messages to people. */
 export function slotWord(network: string): string {
   return familyOf(network)?.slotWord ?? 'number';
 }
@@ -82,7 +82,7 @@ export function noSignature(network: string): string {
   return familyOf(network)?.noSignature ?? '';
 }
 
-/** Bytes that are no address in the spelling of the network's family, such as a commitment. They are given in hex, without a prefix. */
+/** The spelling of bytes that are no address, such as a commitment, in the network's family. `hex` has no prefix. */
 export function spellBytes(network: string, hex: string): string {
   return familyOf(network)?.spellBytes(hex) ?? hex;
 }
@@ -97,7 +97,7 @@ export function parseAddress(network: string, text: string): Parsed<string> {
   return familyOf(network)?.parse(text) ?? { ok: false, problem: 'is on a chain that the gateway does not know' };
 }
 
-/** An address in its canonical spelling. A text that is no address stays as it is: nothing is known by it. */
+/** An address in its canonical spelling. A text that is no address is returned unchanged. */
 export function canonicalAddress(network: string, text: string): string {
   const parsed = parseAddress(network, text);
   return parsed.ok ? parsed.value : text;
@@ -145,7 +145,10 @@ export function bareListKey(text: string): string | undefined {
   return found?.key;
 }
 
-/** An id whose checksum is dropped where letter case is no part of an address: lists are copied by hand and by machine. */
+/**
+ * An id in lower case, without the checksum of its address, if letter case means nothing else on its network. Lists have any
+ * spelling, because people and machines copy them.
+ */
 export function withoutChecksum(id: string): string {
   const folded = id.toLowerCase();
   return isCaseIgnored(folded) ? folded : id;

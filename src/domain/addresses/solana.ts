@@ -1,7 +1,7 @@
 import { accept, type Parsed, refuse } from '../parsed.ts';
 import type { Addresses } from './addresses.ts';
 
-/** Keys and signatures in base58, where case distinguishes. */
+/** The spelling rules of Solana. Keys and signatures are in base58, where letter case makes a difference. */
 export const SOLANA: Addresses = {
   tokenKind: 'token',
   ignoresCase: false,
@@ -20,7 +20,7 @@ export const SOLANA: Addresses = {
   isSignature: (text) => SIGNATURE.test(text),
 };
 
-/** 64 bytes. */
+/** The form of a signature: 64 bytes in base58. */
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,90}$/;
 
 function parseReference(text: string): Parsed<string> {
@@ -37,7 +37,7 @@ function parse(text: string): Parsed<string> {
 }
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** Decoding takes quadratic time. The grammar of CAIP-10 has the same bound. */
+/** The maximum length of a text that is decoded, because decoding takes quadratic time. The grammar of CAIP-10 has the same bound. */
 const MAX_LENGTH = 128;
 
 /**

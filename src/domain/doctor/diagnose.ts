@@ -66,7 +66,7 @@ const CHECKS: Checks = {
   },
 };
 
-/** The findings about everything that was gathered. A check that could not be made is a finding, and never "well". */
+/** The findings about all gathered facts. A check that could not be made is a finding of the level `unknown`, and never `well`. */
 export function diagnose(gathered: Gathered): Diagnosis {
   const sections = (Object.keys(CHECKS) as CheckName[]).map((check) => sectionOf(check, gathered));
   return { level: worstOf(sections.map(({ level }) => level)), sections };

@@ -1,4 +1,4 @@
-/** The answer to a question that may remain open. "Unknown" is never taken for "well". */
+/** The answer to a question, or the reason why it is unknown. An unknown answer is never taken for a good one. */
 export type Asked<T> = { readonly known: T } | { readonly unknown: string };
 
 /** Everything that an examination asks for, by check. */
@@ -6,7 +6,7 @@ export interface DoctorFacts {
   readonly program: ProgramFacts;
   readonly settings: SettingsFacts;
   readonly database: DatabaseFacts | DatabaseOutage;
-  /** Null without `READ_DATABASE_URL`. */
+  /** The facts about the read replica. Null without `READ_DATABASE_URL`. */
   readonly replica: ReplicaFacts | ReplicaOutage | null;
   readonly schema: SchemaFacts;
   readonly secret: SecretFacts;
@@ -39,11 +39,11 @@ export interface SettingsFacts {
   readonly changed: readonly { readonly setting: string; readonly value: string }[];
   /** Reasons for which a node refuses to start with these settings, in sentences. */
   readonly refusals: readonly string[];
-  /** Risks that a node starts with, in sentences. */
+  /** Risks that do not keep a node from starting, in sentences. */
   readonly risks: readonly string[];
 }
 
-/** The database is out of reach. */
+/** The reason why the database is out of reach. */
 export interface DatabaseOutage {
   readonly outage: string;
 }
@@ -53,7 +53,7 @@ export interface DatabaseFacts {
   readonly oldestTransaction: Asked<OldTransaction | null>;
   readonly tables: Asked<readonly TableState[]>;
   readonly parts: Asked<SchemaParts>;
-  /** Null without the extension. */
+  /** The slowest statements. Null without the extension `pg_stat_statements`. */
   readonly slow: Asked<readonly SlowStatement[] | null>;
   readonly replication: Asked<Replication>;
   readonly nowMs: number;
@@ -62,31 +62,31 @@ export interface DatabaseFacts {
 /** The server and the database, as far as the role may see them. */
 export interface ServerState {
   readonly version: string;
-  /** 150004 for 15.4. */
+  /** The version as a number: 150004 for 15.4. */
   readonly versionNumber: number;
   readonly role: string;
   readonly isSuperuser: boolean;
   readonly isStandby: boolean;
   readonly startedAt: Date;
   readonly sizeBytes: number;
-  /** Connections of clients to the whole server, and the most that a role without special rights can open. */
+  /** The number of client connections to the whole server. `maxConnections` is the most that a role without special rights can open. */
   readonly connections: number;
   readonly maxConnections: number;
-  /** The age of the oldest row, in transactions. At two thousand million PostgreSQL takes no writes any more. */
+  /** The age of the oldest row, in transactions. At two thousand million, PostgreSQL stops accepting writes. */
   readonly transactionAge: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
   readonly archiveMode: string;
   readonly synchronousStandbys: string;
-  /** Null if the role may not see it. */
+  /** The data directory of the server. Null if the role may not see it. */
   readonly dataDirectory: string | null;
-  /** False if the role sees the transactions of its own connections alone. */
+  /** True if the role sees the transactions of all connections, and not only those of its own. */
   readonly seesAll: boolean;
 }
 
 export interface OldTransaction {
   readonly application: string;
-  /** `active`, `idle in transaction`. */
+  /** The state of the connection, such as `active` or `idle in transaction`. */
   readonly state: string;
   readonly since: Date;
 }
@@ -94,7 +94,7 @@ export interface OldTransaction {
 export interface TableState {
   readonly table: string;
   readonly sizeBytes: number;
-  /** Estimates of the statistics collector. */
+  /** The numbers of live and dead rows, as the statistics collector estimates them. */
   readonly liveRows: number;
   readonly deadRows: number;
   readonly vacuumedAt: Date | null;
@@ -123,9 +123,9 @@ export interface Replication {
 
 export interface Standby {
   readonly name: string;
-  /** `streaming`. Null if the role may not see it. */
+  /** The state of the standby, such as `streaming`. Null if the role may not see it. */
   readonly state: string | null;
-  /** `async`, `sync`, `quorum`. */
+  /** The mode of replication: `async`, `sync` or `quorum`. Null if the role may not see it. */
   readonly sync: string | null;
   readonly lagBytes: number | null;
 }
@@ -133,7 +133,7 @@ export interface Standby {
 export interface ReplicationSlot {
   readonly name: string;
   readonly isActive: boolean;
-  /** The write-ahead log that the server keeps for the slot. */
+  /** The size of the write-ahead log that the server keeps for the slot. */
   readonly keptBytes: number | null;
 }
 
@@ -141,15 +141,21 @@ export interface ReplicationSlot {
 export interface ReplicaFacts {
   readonly version: string;
   readonly role: string;
-  /** `not_a_replica`: it takes writes, or has another database. `other_timeline`: it followed a former primary. */
+  /**
+   * The state of the replica. `not_a_replica`: it accepts writes, or has another database. `other_timeline`: it followed a former
+   * primary.
+   */
   readonly standing: 'follows' | 'behind' | 'not_a_replica' | 'other_timeline';
-  /** The time until it had the place in the log where the primary was when it was asked. Null if it did not get there. */
+  /**
+   * The time that the replica needed to reach the primary's position in the write-ahead log at the time of the question. Null if
+   * it did not reach it.
+   */
   readonly lagMs: number | null;
   readonly behindBytes: number;
   readonly maxLagMs: number;
 }
 
-/** The replica is out of reach. */
+/** The reason why the replica is out of reach. */
 export interface ReplicaOutage {
   readonly outage: string;
 }
@@ -182,7 +188,7 @@ export interface NodeFacts {
 
 export interface LeaseFacts {
   readonly name: string;
-  /** The work of the holder. Null for work on a network that is not in the settings of this machine. */
+  /** A description of what the holder does. Null for a network that is not in the settings of this machine. */
   readonly work: string | null;
   readonly isHeld: boolean;
   readonly holder: string;
@@ -192,7 +198,10 @@ export interface LeaseFacts {
 export interface ClockFacts {
   /** Milliseconds by which this machine is ahead of the database. */
   readonly machineOffMs: Asked<number>;
-  /** For each network, milliseconds by which its newest block is ahead of the database, or of this machine if that is unknown. */
+  /**
+   * For each network, the milliseconds by which its newest block is ahead of the database's clock, or of this machine's if that
+   * is unknown.
+   */
   readonly heads: readonly { readonly name: string; readonly aheadMs: number }[];
 }
 
@@ -200,7 +209,7 @@ export interface NetworkFacts {
   readonly network: string;
   readonly name: string;
   readonly blockTimeMs: number;
-  /** True if its time is that of a sandbox, which can be moved. */
+  /** True for a sandbox's chain, whose time can be moved. */
   readonly isSandbox: boolean;
   readonly endpoints: readonly EndpointFacts[];
   /** The last block that a watcher has read. Null if it is unknown. */
@@ -208,11 +217,11 @@ export interface NetworkFacts {
 }
 
 export interface EndpointFacts {
-  /** The place in the configuration, from 1. */
+  /** The number of the endpoint in the configuration, from 1. */
   readonly endpoint: number;
   readonly isUp: boolean;
   readonly head: number | null;
-  /** The age of its newest block. */
+  /** The age of the endpoint's newest block. */
   readonly headAgeMs: number | null;
   readonly latencyMs: number | null;
   readonly problems: readonly string[];
@@ -222,10 +231,10 @@ export interface AccountFacts {
   readonly network: string;
   readonly address: string;
   readonly kind: 'relayer' | 'former relayer' | 'intermediate account';
-  /** Native coin, in its smallest unit. Null if the chain cannot be asked. */
+  /** The native coin of the account, in its smallest unit. Null if the chain cannot be asked. */
   readonly balance: bigint | null;
   readonly minBalance: bigint | null;
-  /** Gas of the last day. */
+  /** The coin that was spent on gas in the last day. */
   readonly spentPerDay: bigint;
   readonly inFlight: number | null;
 }
@@ -255,7 +264,7 @@ export interface DiskFacts {
   readonly space: Asked<{ readonly freeBytes: number; readonly totalBytes: number }>;
 }
 
-/** Null for the default, which is reachable only from this machine. */
+/** The facts about the public URL. They are null for the default URL, which is reachable only from this machine. */
 export interface PublicUrlFacts {
   readonly publicUrl: string;
   readonly answer: PublicUrlAnswer;
@@ -270,7 +279,7 @@ export type PublicUrlAnswer =
       readonly hasForwardedFor: boolean;
     }
   | { readonly is: 'elsewhere'; readonly status: number; readonly location: string | undefined }
-  /** A proxy that does not reach the gateway. */
+  /** A proxy answers, and does not reach the gateway. */
   | { readonly is: 'proxy_alone'; readonly status: number }
   | { readonly is: 'silent'; readonly reason: string };
 
@@ -280,7 +289,7 @@ export interface CertificateFacts {
     readonly issuer: string;
     readonly from: Date;
     readonly until: Date;
-    /** The reason why a client refuses the certificate. Null if it accepts it, or does not check it. */
+    /** The reason why a client refuses the certificate. Null if the client accepts the certificate, or does not check it. */
     readonly refusal: string | null;
   }>;
   readonly nowMs: number;

@@ -26,10 +26,16 @@ import type {
 const LEAST_VERSION = 150_000;
 const CONNECTIONS_WARN = 0.8;
 const CONNECTIONS_FAULT = 0.95;
-/** Requests and jobs take seconds. A longer transaction keeps dead rows in every table. */
+/**
+ * The age at which an open database transaction is a warning. Requests and jobs take seconds. A longer transaction keeps dead
+ * rows in every table.
+ */
 const OLD_TRANSACTION_MS = 10 * 60_000;
 const VERY_OLD_TRANSACTION_MS = 24 * 3_600_000;
-/** PostgreSQL takes no writes any more at two thousand million. It begins to freeze rows by itself at two hundred million. */
+/**
+ * The transaction age at which the doctor warns. PostgreSQL freezes rows by itself from two hundred million on, and stops
+ * accepting writes at two thousand million.
+ */
 const TRANSACTION_AGE_WARN = 500_000_000;
 const TRANSACTION_AGE_FAULT = 1_500_000_000;
 const DEAD_ROWS = 100_000;
@@ -60,7 +66,7 @@ export function judgeDatabase(database: DatabaseFacts | DatabaseOutage): Judged 
   return { facts: parts.flatMap(({ facts }) => facts), findings: parts.flatMap(({ findings }) => findings) };
 }
 
-/** An unanswered question becomes one finding. The other questions are judged all the same. */
+/** The judgement of one question. If the question has no answer, that is one finding, and the other questions are still judged. */
 function judged<T>(
   asked: Asked<T>,
   what: string,
@@ -91,7 +97,7 @@ function serverFaults(server: ServerState): Finding[] {
   return [...judgeUsable(server), ...unsafeServer(server)];
 }
 
-/** Faults with which no gateway can use the server. */
+/** The faults because of which no gateway can use the server. */
 export function judgeUsable(server: ServerState): Finding[] {
   const findings: Finding[] = [];
   if (server.versionNumber < LEAST_VERSION) {

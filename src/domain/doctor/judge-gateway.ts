@@ -11,7 +11,7 @@ import type {
   WebhookFacts,
 } from './facts.ts';
 
-/** The version that `package.json` promises and the tests use. */
+/** The lowest accepted version of Node: the one that `package.json` demands and the tests use. */
 const LEAST_NODE = 24;
 
 export function judgeProgram({ version, node, host, system }: ProgramFacts): Judged {
@@ -136,13 +136,13 @@ export function judgeWebhooks(endpoints: readonly WebhookFacts[]): Judged {
   };
 }
 
-/** The number is counted up to a thousand. */
+/** The number of waiting deliveries in words. They are counted up to a thousand. */
 function waits(waiting: number): string {
   if (waiting === 1) return '1 delivery waits';
   return `${waiting >= 1_000 ? 'a thousand deliveries or more' : `${waiting} deliveries`} wait`;
 }
 
-/** With one full stop at its end. */
+/** The text as a sentence: a capital at the start, and one full stop at the end. */
 function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.+$/, '')}.`;
 }

@@ -14,13 +14,13 @@ import {
 } from './diagnosis.ts';
 import type { AccountFacts, CertificateFacts, ClockFacts, DiskFacts, EndpointFacts, NetworkFacts } from './facts.ts';
 
-/** Block producers may write a time that is some seconds ahead of real time. */
+/** The tolerated time by which a new block may be ahead of the clock. Block producers may write a time that is some seconds ahead. */
 const HEAD_AHEAD_MS = 20_000;
-/** A chain or an endpoint that is behind by more than this many blocks, and this time, stands still. */
+/** A network stands still, or its watcher lags, if it is behind by more than this many blocks and more than this time. */
 const STALE_BLOCKS = 20;
 const STALE_MS = 120_000;
 const SLOW_ANSWER_MS = 1_000;
-/** An endpoint may lag behind the others by this time, as in `rpc.ts`, and by `LAG_BLOCKS` on slow chains. */
+/** The time by which an endpoint may lag behind the others, as in `rpc.ts`. On slow chains it may lag by `LAG_BLOCKS`. */
 const LAG_MS = 15_000;
 const LAG_BLOCKS = 3;
 const QUORUM = 2;
@@ -29,7 +29,7 @@ const FEW_DAYS = 3n;
 const GIB = 1024 ** 3;
 const FULL_BYTES = GIB / 2;
 const LOW_BYTES = 2 * GIB;
-/** A low share of free space is a warning only if less than `PLENTY_BYTES` are free. */
+/** The share of free space below which the doctor warns, if less than `PLENTY_BYTES` are free. */
 const LOW_SHARE = 0.1;
 const PLENTY_BYTES = 50 * GIB;
 const DAY_MS = 24 * 3_600_000;

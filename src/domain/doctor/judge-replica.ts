@@ -1,7 +1,7 @@
 import { bytesText, type Judged, remark, spanText, warning } from './diagnosis.ts';
 import type { ReplicaFacts, ReplicaOutage } from './facts.ts';
 
-/** Lists go on from the primary whatever the replica does, so nothing here is a fault. */
+/** Judges the read replica. The primary answers lists if the replica cannot, so no finding here is a fault. */
 export function judgeReplica(replica: ReplicaFacts | ReplicaOutage | null): Judged {
   if (replica === null) {
     return { facts: [{ name: 'read replica', value: 'none: READ_DATABASE_URL is not set' }], findings: [] };

@@ -8,13 +8,14 @@ export interface DatabaseRights {
   /** The schema of new tables. Null if there is none that the role may use. */
   readonly schema: string | null;
   readonly mayCreate: boolean;
-  /** `missing`: it can be created. `unavailable`: the server does not have its files. */
+  /** The state of the extension `pg_trgm`. `missing`: it can be created. `unavailable`: the server does not have its files. */
   readonly trigrams: 'there' | 'missing' | 'unavailable';
   readonly mayExtend: boolean;
 }
 
 /**
- * Judges the rights of the role that migrates: it must be able to create tables, and the extension `pg_trgm` unless that exists.
+ * Judges the rights of the role that migrates: it must be able to create tables, and also the extension `pg_trgm` if that does
+ * not exist.
  */
 export function judgeRights({ role, database, schema, mayCreate, trigrams, mayExtend }: DatabaseRights): Finding[] {
   if (schema === null || !mayCreate) {
@@ -49,9 +50,9 @@ export function judgeRights({ role, database, schema, mayCreate, trigrams, mayEx
 
 export interface PublicUrlPlace {
   readonly publicUrl: string;
-  /** The place that it must lead to: a host with its port, or the nodes. */
+  /** The target to which the URL must lead: a host with its port, or the nodes. */
   readonly place: string;
-  /** The command that asks again. */
+  /** The command that repeats this check. */
   readonly command: 'till init' | 'till doctor';
 }
 
@@ -84,7 +85,7 @@ export function judgePublicUrl(answer: PublicUrlAnswer, { publicUrl, place, comm
   ];
 }
 
-/** For a gateway that is set up: its public URL must lead to its nodes. */
+/** Judges the public URL of a gateway that is set up: the URL must lead to a node of this gateway. */
 export function judgeOwnUrl(facts: PublicUrlFacts | null): Judged {
   if (facts === null) return { facts: [{ name: 'PUBLIC_URL', value: 'not set' }], findings: [] };
   const { publicUrl, answer } = facts;

@@ -1,6 +1,6 @@
 import type { Moment } from './movement.ts';
 
-/** A fact about the money of one payment, read from a transaction. Folds take facts in the order of their moments. */
+/** A fact about the money of one payment, read from a transaction on chain. Folds take facts in the order of their moments. */
 export type Fact = Arrived | Paid | Moved;
 
 interface FactBase extends Moment {
@@ -24,7 +24,7 @@ export interface Paid extends FactBase {
   readonly fee: bigint;
 }
 
-/** Money at a deposit address went to the recipient and the fee account. The amount contains the fee. */
+/** A sweep: money at a deposit address went to the recipient and the fee account. The amount contains the fee. */
 export interface Moved extends FactBase {
   readonly is: 'swept';
   readonly address: string;

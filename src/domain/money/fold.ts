@@ -5,26 +5,29 @@ import { compareMoments, type Moment } from './movement.ts';
 import type { Ending, Lot, PaidEnding, PaymentTerms, Way } from './terms.ts';
 
 /**
- * The money of one payment after the facts up to a moment. It is plain data, and can be stored as a checkpoint. Resuming from a
- * checkpoint costs time for the new facts and the lots, not for the history. Dust makes no new lots, so a flood of tiny
+ * The money of one payment after all facts up to a moment. A fold is plain data, and can be stored as a checkpoint. Resuming from
+ * a checkpoint takes time for the new facts and the lots, and not for the history. Dust makes no new lots, so a flood of tiny
  * transfers does not make it slow.
  */
 export interface Fold {
   readonly terms: PaymentTerms;
   readonly ending: Ending | undefined;
   readonly upTo: Moment | undefined;
-  /** In the order of their first movement. */
+  /** The lots by id, in the order of their first movement. */
   readonly lots: ReadonlyMap<string, Lot>;
-  /** The asked money that came in time, by way. It decides whether the payment is paid. */
+  /** For each way to pay, the money that came in the asked asset and in time. It decides whether the payment is paid. */
   readonly counts: ReadonlyMap<string, Count>;
   /** The first item or deposit address that received the whole requested amount. */
   readonly filled: PaidEnding | undefined;
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */
   readonly last: ReadonlyMap<string, string>;
-  /** The parts of waiting lots that are fees, by lot. A sweep left them because the token refused the fee account. */
+  /**
+   * The fees that a sweep left at the deposit address because the token refused the fee account, by lot. They are a part of the
+   * waiting money.
+   */
   readonly owed: ReadonlyMap<string, bigint>;
-  /** The number of the next lot: per commitment for items, per place within the present transaction for transfers. */
+  /** The number of the next lot. Items are numbered by commitment; transfers are numbered by address and asset within one transaction. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly transaction: string;
 }
@@ -55,7 +58,10 @@ export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold
   return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), owed: new Map(), numbers: new Map() };
 }
 
-/** Facts are in the order of their moments. A fact that is not later than the fold needs a new fold from the beginning. */
+/**
+ * The fold after further facts, taken in the order of their moments. Throws if a fact is not later than the fold: then all facts
+ * must be folded again from the beginning.
+ */
 export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
   if (facts.length === 0) return fold;
   const { terms, ending, upTo, filled, paid, transaction } = fold;
@@ -91,7 +97,10 @@ function step(work: Work, fact: Fact): void {
   else sweep(work, way, fact);
 }
 
-/** Prefers the way on the network of the fact. Without one, the money has reached the deposit address on another network. */
+/**
+ * The way to pay that a fact belongs to. It is a way on the fact's own network, if there is one. Otherwise the money has reached
+ * a deposit address on another network.
+ */
 function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | undefined {
   return (
     ways.find((way) => way.commitment === commitment && way.network === network) ??
@@ -175,7 +184,7 @@ function reasonOf(
   return kind !== 'late' && isTooLittle && blockTimeS <= ending.untilS ? 'underpaid' : 'late';
 }
 
-/** Adds money to its lot. A lot in the ending pays up to the amount of the ending. The excess becomes a separate lot. */
+/** Adds money to its lot. A lot that the ending names pays up to the amount of the ending. The excess becomes a separate lot. */
 function place(work: Work, part: Lot): void {
   const { ending, named } = work;
   if (ending?.is !== 'paid' || !named.has(part.id)) {
@@ -190,7 +199,7 @@ function place(work: Work, part: Lot): void {
   if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, reason: 'overpaid' });
 }
 
-/** Splits new money. Either all of it waits or none, so both parts have the same proportions. */
+/** Splits new money into two parts. Either all of the money waits or none, so fee and net amount are split in the same proportion. */
 function divide(part: Lot, units: bigint): [Lot, Lot] {
   const fee = feeShare({ fee: part.fee, of: part.amount }, 0n, units);
   const isWaiting = part.waiting > 0n;
@@ -222,9 +231,9 @@ function join({ lots }: Work, part: Lot): void {
 }
 
 /**
- * Moves the lots that wait at the address to the recipient: first the money that counts, then the rest, each in its order. The
- * fee is divided by running totals. If the sweep took more than the asked amount, but not more than the asked fee, then only
- * the asked amount bears the fee. If the token refuses the fee account, each lot keeps its share of the fee at the address.
+ * Moves the lots that wait at the address to the recipient: first the lots that count, then the others, both in their order. The
+ * fee is divided by running totals. If the sweep took more than the asked amount, but not more than the asked fee, then only the
+ * asked amount bears the fee. If the token refuses the fee account, each lot keeps its share of the fee at the address.
  */
 function sweep(work: Work, way: Way, fact: Moved): void {
   const { network, asset, address, amount, transaction } = fact;
@@ -268,7 +277,7 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   if (lot !== undefined) move(lot, unexplained);
 }
 
-/** The lots at the address of a sweep, in the order in which it moves them. */
+/** The lots at the address of a sweep, in the order in which the sweep moves them. */
 function waitingAt({ lots }: Work, { network, asset, address }: Moved): readonly Lot[] {
   const waiting = [...lots.values()].filter(
     (lot) => lot.waiting > 0n && lot.address === address && lot.network === network && lot.asset === asset,
@@ -276,7 +285,7 @@ function waitingAt({ lots }: Work, { network, asset, address }: Moved): readonly
   return [...waiting.filter(isFirst), ...waiting.filter((lot) => !isFirst(lot))];
 }
 
-/** The money of a sweep that is not owed from earlier ones, and the fee on it. */
+/** The money of a sweep without the fees that earlier sweeps left unpaid, and the fee on that money. */
 interface Taken {
   readonly units: bigint;
   readonly fee: bigint;
@@ -285,9 +294,10 @@ interface Taken {
 }
 
 /**
- * The owed fees count as paid if the sweep paid them. The contract takes the whole balance of an address, and pays the fee account
- * either everything that is due or nothing. If a sweep has paid no fee, the money that remained at the address is the fee that the
- * token refused to pay. If more remained than a fee can be, it is other money.
+ * Separates the money of a sweep from the fees that earlier sweeps left unpaid. These fees count as paid if the sweep paid them.
+ * The contract takes the whole balance of an address, and pays the fee account either everything that is due or nothing. If a
+ * sweep has paid no fee, the money that remained at the address is the fee that the token refused to pay. If more remained than a
+ * fee can be, it is other money.
  */
 function takeOwed(work: Work, way: Way, fact: Moved): Taken {
   const { amount, fee } = fact;
@@ -317,7 +327,7 @@ function unexplainedReason(way: Way, { network, asset }: Moved): LateReason {
   return way.asset === asset ? 'overpaid' : 'wrong_token';
 }
 
-/** True for money that paid, or may still pay. A sweep moves it first. */
+/** True for a lot that paid, or may still pay. A sweep moves such lots first. */
 function isFirst({ isPaying, reason, isScreened }: Lot): boolean {
   return isPaying || (reason === null && !isScreened);
 }

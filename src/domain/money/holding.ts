@@ -4,7 +4,7 @@ import type { Lot } from './terms.ts';
 export interface Spend {
   /** The id of the payout, refund or return. */
   readonly order: string;
-  /** `float`: an older version gave the money to the merchant's float. */
+  /** The purpose of the order. `float`: an older version gave the money to the merchant's float. */
   readonly purpose: 'payout' | 'refund' | 'return' | 'float';
   readonly lot: string;
   readonly payment: string;
@@ -18,7 +18,7 @@ export interface Spend {
 
 /** A lot that is held for a merchant, with the part that no order has taken. */
 export interface HeldLot extends Lot {
-  /** Never below zero. */
+  /** The part that no order has taken and no debt needs. Never below zero. */
   readonly remainder: bigint;
 }
 
@@ -38,12 +38,12 @@ export interface Holdings {
   readonly spends: readonly Spend[];
 }
 
-/** Lots and debts are set off against each other only within one group. */
+/** The group of a lot or a debt. Lots fill only debts of their own group. */
 export function groupOf({ payment, network, asset, account }: Omit<Debt, 'amount'>): string {
   return `${payment} ${network} ${asset} ${account}`;
 }
 
-/** The held lots after all spends. A spend beyond its lot is a debt, which other lots of the group fill in order. */
+/** The held lots after all spends. The part of a spend that exceeds its lot is a debt, which other lots of the group fill in order. */
 export function holdingsOf(lots: readonly Lot[], spends: readonly Spend[]): Holdings {
   const spent = new Map<string, bigint>();
   for (const { lot, amount } of spends) spent.set(lot, (spent.get(lot) ?? 0n) + amount);

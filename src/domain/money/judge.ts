@@ -9,17 +9,17 @@ import type { Ending, Lot, PaymentTerms, Way } from './terms.ts';
  */
 export type FinalTimes = ReadonlyMap<string, number>;
 
-/** Undefined while the payment is open. */
+/** The ending of a payment. Undefined while the payment is open. */
 export function judge(terms: PaymentTerms, facts: readonly Fact[], finalTimes: FinalTimes): Ending | undefined {
   return judgeFold(goOn(beginFold(terms, undefined), facts), finalTimes);
 }
 
-/** `judge` for a fold that was made without an ending. */
+/** The ending of a payment, like `judge`, from a fold that was made without an ending. */
 export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefined {
   const { terms, filled } = fold;
   if (filled !== undefined) return filled;
   const isOver = ({ network, deadlineS }: Way) => (finalTimes.get(network) ?? -1) > deadlineS;
-  // After the final deadline no more money can come in time, so the operator's tolerance applies.
+  // After the final deadline no more money can come in time, so the operator's tolerance for underpayment applies.
   for (const way of terms.ways.filter(isOver)) {
     const { units, lots } = countOf(fold, way);
     const { network, commitment, asked, kind } = way;

@@ -6,8 +6,8 @@ import { groupOf, type HeldLot, type Holdings, least, type Spend } from './holdi
 import type { Ending, Lot, PaidEnding } from './terms.ts';
 
 /**
- * Payouts, refunds and returns spend lots, each unit once. Ids of payouts and returns follow from lots, ids of refunds from
- * payments. So a restored database makes the same orders.
+ * This file decides how payouts, refunds and returns spend lots, each unit once. Ids of payouts and returns are computed from
+ * lots, ids of refunds from payments. So a restored database makes the same orders.
  */
 
 export interface Payout {
@@ -16,15 +16,15 @@ export interface Payout {
   readonly asset: string;
   readonly account: string;
   readonly amount: bigint;
-  /** The part that settles the payment. The rest is unexpected money that is paid out with it. */
+  /** The part of the amount that settles the payment. The rest is unexpected money that is paid out with it. */
   readonly settles: bigint;
   readonly spends: readonly Spend[];
 }
 
 export interface PayoutRules {
-  /** Lots of listed senders, which wait for a decision of a person. */
+  /** The ids of lots whose senders are on the screening list. These lots wait for a decision of a person. */
   readonly stopped: ReadonlySet<string>;
-  /** Lots whose return was requested. They are swept, but not paid out. */
+  /** The ids of lots whose return was requested. These lots are swept, but not paid out. */
   readonly returning: ReadonlySet<string>;
   /** The least amount of unexpected money that is worth a transfer. It does not apply to money that paid the payment. */
   minimum(asset: string): bigint;
@@ -40,9 +40,9 @@ export interface Sweep {
 }
 
 /**
- * The sweeps to order. Money that may still pay its payment stays at the address, and so does unexpected money below the
- * minimum. Money that paid is always swept, and so is money whose return was requested. Lots that wait for a person stop their
- * address, unless they are below the minimum together.
+ * The sweeps to order. One sweep takes all money of an asset at an address. None is ordered while money there may still pay its
+ * payment, or if all of it is unexpected and below the minimum. Money that paid, or whose return was requested, is swept even
+ * below the minimum. Lots that wait for a person stop the sweep, unless together they are below the minimum.
  */
 export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly Sweep[] {
   const groups = Map.groupBy(
@@ -87,14 +87,14 @@ function isFree(id: string, { stopped, returning }: PayoutRules): boolean {
   return !stopped.has(id) && !returning.has(id);
 }
 
-/** A lot that grew by dust after its payout needs another payout, so the last byte of the id is a number. */
+/** The id of a payout of a lot. Its last byte is a number, because a lot that grew by dust after its payout needs another payout. */
 function payoutIdFrom(lot: string, number: number): string {
   const bytes = Uint8Array.from(hashOf(`payout ${lot}`));
   bytes[bytes.length - 1] = number;
   return markedId('pout_', bytes);
 }
 
-/** The part of a payout's id that follows from its first lot alone. It is stored in `lots.payout_key`. */
+/** The part of a payout's id that is computed from its first lot alone. It is stored in `lots.payout_key`. */
 export function payoutKeyOf(payout: string): string {
   return Buffer.from(idBytes(payout)).toString('hex').slice(1, -2);
 }
@@ -107,7 +107,7 @@ export function firstPayoutOf(lot: string): string {
   return payoutIdFrom(lot, 0);
 }
 
-/** The number has one byte in the id. */
+/** The highest number of a payout of one lot. The number has one byte in the payout's id. */
 const MAX_PAYOUTS = 255;
 
 function nextPayoutId({ id }: Lot, spends: readonly Spend[]): string {
@@ -119,7 +119,7 @@ function nextPayoutId({ id }: Lot, spends: readonly Spend[]): string {
   throw new RangeError('A lot has too many payouts.');
 }
 
-/** The id of unexpected money, and of its return. */
+/** The id of a lot of unexpected money, and of the return of this lot. */
 export function returnIdFrom(lot: string): string {
   return markedId('stry_', hashOf(`return ${lot}`));
 }
@@ -136,18 +136,18 @@ export type Covered =
       readonly merchantFloat: bigint;
       readonly operatorFloat: bigint;
     }
-  /** Cover is possible later: after the sweep, when the debt is filled, or when the money that paid is on the chain again. */
+  /** The cover must wait: for a sweep, for a debt to be filled, or for the money that paid to be on chain again. */
   | { readonly is: 'waiting'; readonly for: 'sweep' | 'debt' | 'arrival' };
 
 export interface RefundOrder {
-  /** By `refundIdOf`, from the payment and the number of the refund. */
+  /** The id from `refundIdOf`, made from the payment and the number of the refund. */
   readonly id: string;
   readonly amount: bigint;
   /** The operator's fee, contained in the amount. It has left our accounts, so a float pays it. */
   readonly fee: bigint;
 }
 
-/** A refund spends held lots of the asset that paid, beginning with the lots that paid, and then floats. */
+/** The cover of a refund. It takes held lots of the asset that paid, beginning with the lots that paid, and then floats. */
 export function coverRefund(
   ending: PaidEnding,
   holdings: Holdings,
@@ -165,12 +165,12 @@ export function coverRefund(
   return { is: 'covered', spends, merchantFloat: amount - fee - fromLots, operatorFloat: fee };
 }
 
-/** A return gives a lot of unexpected money back: its own units as far as they are held, and floats for the rest. */
+/** The cover of the return of a lot of unexpected money. It takes the lot's own units as far as they are held, and floats for the rest. */
 export function coverReturn(holdings: Holdings, lot: Lot): Covered {
   if (lot.reason === null) throw new RangeError('Money that paid goes back by a refund, and not by a return.');
   // Debts in another asset or on another network do not concern this money.
   if (holdings.debts.some((debt) => groupOf(debt) === groupOf(lot))) return { is: 'waiting', for: 'debt' };
-  // Dust may have joined the lot after its sweep. It must not delay the return of the rest.
+  // Dust may have joined the lot after its sweep. Such dust must not delay the return of the swept money.
   if (lot.waiting === lot.amount) return { is: 'waiting', for: 'sweep' };
   const own = holdings.held.filter(({ id }) => id === lot.id);
   const spends = take(own, lot.net, { order: returnIdFrom(lot.id), purpose: 'return' });
@@ -190,7 +190,7 @@ function refundLots({ lots, held }: Holdings): HeldLot[] {
   return [...fit.filter(({ isPaying }) => isPaying), ...fit.filter(({ isPaying }) => !isPaying)];
 }
 
-/** Takes as much of the remainders as needed, in the order of the lots. */
+/** Spends as much of the lots' remainders as needed, in the order of the lots. */
 function take(lots: readonly HeldLot[], units: bigint, about: Pick<Spend, 'order' | 'purpose'>): Spend[] {
   let left = units;
   return lots.flatMap((lot) => {
@@ -209,14 +209,15 @@ function sum(lots: readonly HeldLot[]): bigint {
   return lots.reduce((total, { remainder }) => total + remainder, 0n);
 }
 
-/** A transfer on the chain that an order of ours has made. The subject of its item names the order. */
+/** A transfer on chain that an order of ours has made. The subject of its item names the order. */
 export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'amount'> {
   readonly order: string;
 }
 
 /**
- * The spends of a payout on the chain whose payment is known: from the lot that its id follows from, in the order of the lots.
- * Older versions derived the id from the payment: then the payout begins with the first lot.
+ * The spends of a payout that is on chain and whose payment is known. They begin with the lot from which the payout's id was
+ * computed, and go on in the order of the lots. If an older version computed the id from the payment, they begin with the first
+ * lot.
  */
 export function spendsOfPayout(holdings: Holdings, { order, network, asset, account, amount }: Carried): Spend[] {
   const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);

@@ -1,13 +1,13 @@
 /**
- * Movements: the transfers on chain that touch places of ours. Amounts come from the legs alone. The events of our contracts
- * explain the legs of their transaction and add no amount of their own.
+ * Movements: the transfers on chain from or to places of ours. Amounts come from these transfers (legs) alone. The events of our
+ * contracts explain the legs of their transaction, and add no amount of their own.
  */
 
-/** A position on a chain. `compareMoments` gives the movements and events of all networks one order. */
+/** A point in the history of a chain. `compareMoments` gives the movements and events of all networks one order. */
 export interface Moment {
-  /** CAIP-2. */
+  /** A CAIP-2 id. */
   readonly network: string;
-  /** Unix seconds. */
+  /** The time of the block in Unix seconds. */
   readonly blockTimeS: number;
   readonly block: number;
   /** The index of the log within its block. */
@@ -30,7 +30,7 @@ export type PlaceKind = 'deposit' | 'intermediate' | 'relayer';
 /** One leg of a transaction: a transfer of an asset between two addresses, of which at least one is a place of ours. */
 export interface Movement extends Moment {
   readonly transaction: string;
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly from: string;
@@ -45,7 +45,7 @@ export interface Collected extends Moment {
   readonly transaction: string;
   readonly collector: string;
   readonly commitment: string;
-  /** As the chain shows it. Anybody can copy a subject, so no decision depends on it. */
+  /** The subject as the chain shows it. Anybody can copy a subject, so no decision depends on it. */
   readonly subject: string;
   /** The method by which the money was pulled. The Collector accepts a commitment once per method. */
   readonly kind: 'key' | 'wallet' | 'permit2' | 'native';
@@ -58,7 +58,7 @@ export interface Collected extends Moment {
   readonly deadlineS: number;
 }
 
-/** A deposit address was swept. The event shows every term that its commitment covers. */
+/** The event of a sweep of a deposit address. It shows every term that the commitment of the address covers. */
 export interface Swept extends Moment {
   readonly event: 'swept';
   readonly transaction: string;
@@ -78,7 +78,7 @@ export interface Swept extends Moment {
 
 export type MoneyEvent = Collected | Swept;
 
-/** One transaction, as far as it concerns places of ours. Legs and events are in the order of their indexes. */
+/** One transaction on chain, as far as it concerns places of ours. Legs and events are in the order of their indexes. */
 export interface Mined {
   readonly legs: readonly Movement[];
   readonly events: readonly MoneyEvent[];

@@ -10,14 +10,14 @@ export type Owner =
   | { readonly is: 'own' }
   | { readonly is: 'nobody' };
 
-/** The part of a leg that one owner explains. */
+/** A part of a leg that belongs to one owner. */
 export interface Part {
   readonly owner: Owner;
   readonly amount: bigint;
   readonly isFee: boolean;
 }
 
-/** The parts of a movement at each end that is a place of ours. The parts of an end add up to the movement. */
+/** The parts of a movement at each end that is a place of ours. The parts of one end add up to the amount of the movement. */
 export interface Ends {
   readonly from: readonly Part[];
   readonly to: readonly Part[];
@@ -43,9 +43,9 @@ const NOBODY: Owner = { is: 'nobody' };
 const OWN: Owner = { is: 'own' };
 
 /**
- * The owners of a movement, by the events of its own transaction and the known items and addresses. No other code decides this:
- * neither the watcher nor a rebuild nor `float add`. A transfer from a place to itself has no parts, because it moves nothing.
- * A transfer of zero has no parts either, because anybody can make one from any account.
+ * The owners of a movement, computed from the events of its own transaction on chain and from the known items and addresses. No
+ * other code decides this: neither the watcher nor a rebuild nor `float add`. A transfer from a place to itself has no parts,
+ * because it moves nothing. A transfer of zero has no parts either, because anybody can make one from any account.
  */
 export function ownerOf(leg: Movement, mined: Mined, known: Known): Ends {
   if (leg.from === leg.to || leg.amount === 0n) return { from: [], to: [] };
@@ -62,11 +62,14 @@ function fromParts(leg: Movement, explained: readonly Part[] | undefined): reado
   return [wholeOf(leg, isBetweenAccounts ? OWN : NOBODY)];
 }
 
-/** Money at a deposit address belongs to the address, even if the Collector or an account of ours sent it. */
+/**
+ * The owners at the receiving end. Money that arrives at a deposit address belongs to the address, even if the Collector or an
+ * account of ours sent it.
+ */
 function toParts(leg: Movement, explained: readonly Part[] | undefined, known: Known): readonly Part[] {
   const commitment = known.deposits.get(leg.to);
   if (commitment !== undefined) return [wholeOf(leg, { is: 'deposit', network: leg.network, commitment })];
-  // An order has taken the money out of the books. If its recipient is an account of ours, the money comes in again.
+  // An order takes its money out of the books. If the recipient is an account of ours, the money comes in again, without an owner.
   if (explained !== undefined)
     return explained.map((part) => (isOrdered(part, known) ? { ...part, owner: NOBODY } : part));
   return [wholeOf(leg, leg.fromPlace === 'intermediate' || leg.fromPlace === 'relayer' ? OWN : NOBODY)];
@@ -80,7 +83,7 @@ function wholeOf({ amount }: Movement, owner: Owner): Part {
   return { owner, amount, isFee: false };
 }
 
-/** Undefined if no event explains the leg. */
+/** The parts of a leg according to the events of its transaction. Undefined if no event explains the leg. */
 function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | undefined {
   if (leg.fromPlace === 'deposit') {
     const sweep = sweepOf(leg, mined);
@@ -97,7 +100,7 @@ function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | u
   return rest === 0n ? fees : [...fees, { owner: NOBODY, amount: rest, isFee: true }];
 }
 
-/** The units that came in without an owner. */
+/** The units that arrived without an owner. */
 export function unownedUnits({ to }: Ends): bigint {
   return to.reduce((sum, { owner, amount }) => (owner.is === 'nobody' ? sum + amount : sum), 0n);
 }
@@ -106,7 +109,10 @@ function sumOfFees(batch: readonly Collected[]): bigint {
   return batch.reduce((sum, { fee }) => sum + fee, 0n);
 }
 
-/** A stranger's item can name any subject. Only a known commitment proves that the gateway wrote the item. */
+/**
+ * The owner of an item's money. Only a known commitment proves that the gateway wrote the item, because a stranger's item can
+ * name any subject.
+ */
 function ownerOfItem({ network, commitment }: Collected, { items }: Known): Owner {
   return items.has(knownKey(network, commitment)) ? { is: 'item', network, commitment } : NOBODY;
 }
@@ -121,7 +127,10 @@ function isSweepOf(event: MoneyEvent, { from, asset }: Movement): event is Swept
   return event.event === 'swept' && event.address === from && event.asset === asset;
 }
 
-/** The contract sends the fee first. If fee account and recipient are the same, the last leg is the net amount. */
+/**
+ * True if the leg pays the fee of a sweep. The contract sends the fee first, so if fee account and recipient are the same, the
+ * last leg is the net amount.
+ */
 function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
   if (leg.to !== sweep.feeAccount || sweep.fee === 0n) return false;
   if (sweep.feeAccount !== sweep.recipient) return true;
@@ -129,7 +138,7 @@ function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
   return sweep.fee === sweep.amount || own.at(-1) !== leg;
 }
 
-/** The item that the leg pulled or paid out. Only the last fitting leg before the event counts. */
+/** The item whose money the leg pulled or paid out. Only the last fitting leg before the event counts. */
 export function itemOf(leg: Movement, { legs, events }: Mined): Collected | undefined {
   const item = events.find(
     (event): event is Collected =>
@@ -154,8 +163,8 @@ function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolea
 }
 
 /**
- * The items whose fees the leg pays: all since the previous fee leg. Undefined if the fees of the known ones exceed the leg. They may
- * be less: anybody can carry out items of his own together with ours.
+ * The items whose fees a leg pays together: all items of the Collector since its previous fee leg. Undefined if there are none,
+ * or if their fees exceed the leg. Their fees may be less than the leg.
  */
 function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined {
   const before = mined.legs.filter(

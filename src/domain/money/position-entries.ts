@@ -2,19 +2,19 @@ import { ACCOUNTS, addUp, type Entry, type EntrySubject, entry, type Line } from
 import type { Debt } from './holding.ts';
 import type { Lot } from './terms.ts';
 
-/** The lines of one deposit address or item, in one asset on one network. They add up to zero. */
+/** The lines in the books of one deposit address or item, in one asset on one network. They add up to zero. */
 export interface Posting {
   readonly network: string;
   readonly asset: string;
-  /** The commitment. For a debt, the id of the payment. */
+  /** The commitment of the address or item. For a debt, the id of the payment. */
   readonly reference: string;
   readonly lines: readonly Line[];
 }
 
 /**
- * The position of a payment in the books: every unit of its lots, in the account that it has reached. Orders that take money
- * out have entries of their own. If an order took money that a reorg removed later, the amount is booked as missing. So no
- * account of the merchant falls below zero, and no one else's money covers it.
+ * The lines that the books should have for a payment: every unit of its lots, in the account that the unit has reached. Orders
+ * that take money out have entries of their own. If an order took money that a reorg removed later, the amount is booked as
+ * missing. So no account of the merchant falls below zero, and no other merchant's money covers the debt.
  */
 export function bookedPosition(
   { payment, merchant }: { readonly payment: string; readonly merchant: string },
@@ -44,14 +44,14 @@ export function bookedPosition(
   return [...sums.values()].map(({ lines, ...about }) => ({ ...about, lines: addUp(lines) }));
 }
 
-/** The transaction and block of the newest fact from which the entries of a reference are computed. */
+/** The transaction and block on chain of the newest fact from which the entries of a reference are computed. */
 export interface LatestFact {
   readonly transaction: string;
   readonly block: number;
 }
 
 /**
- * The entries that turn the last booked position into the new one. No other code books money that arrives at deposit addresses.
+ * The entries that turn the lines booked last into the new ones. No other code books money that arrives at deposit addresses.
  * Arrivals and sweeps are separate entries, so that people can read them.
  */
 export function positionEntries(

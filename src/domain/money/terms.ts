@@ -7,7 +7,7 @@ export interface PaymentTerms {
   readonly ways: readonly Way[];
   /** The operator's tolerance in hundredths of a percent. It applies to deposit addresses, after the deadline. */
   readonly toleranceBasisPoints: number;
-  /** For each asset, the amount below which a transfer joins the lot before it. Without one, every transfer is a lot. */
+  /** For each asset, the amount below which a transfer joins an earlier lot. Without such an amount, every transfer is a lot. */
   readonly dustBelow: Readonly<Record<string, bigint>>;
 }
 
@@ -19,11 +19,11 @@ export interface Way {
   readonly kind: 'deposit' | 'item';
   readonly network: string;
   readonly commitment: string;
-  /** CAIP-19. */
+  /** A CAIP-19 id. */
   readonly asset: string;
   readonly asked: bigint;
   readonly fee: bigint;
-  /** Unix seconds. Money of later blocks does not count. */
+  /** The deadline in Unix seconds. Money of later blocks does not count. */
   readonly deadlineS: number;
   readonly recipient: string;
   /** True if the recipient is an account of ours, which holds the money for the merchant. */
@@ -37,7 +37,7 @@ export interface PaidEnding {
   readonly is: 'paid';
   readonly network: string;
   readonly commitment: string;
-  /** At most the asked amount. Less if the tolerance allowed it. */
+  /** The amount that paid. It is the asked amount, or less if the tolerance allowed it. */
   readonly amount: bigint;
   /** The lots that paid, by id. */
   readonly lots: readonly string[];
@@ -45,16 +45,17 @@ export interface PaidEnding {
 
 export interface UnpaidEnding {
   readonly is: 'unpaid';
-  /** Unix seconds. Money of earlier blocks was in time, but too little. */
+  /** The last deadline in Unix seconds. Money of earlier blocks was in time, but too little. */
   readonly untilS: number;
 }
 
 /**
  * Money of one payment, in one asset of one network. Every unit of `amount` waits at the deposit address, is a fee, or has
- * reached the account: `amount = waiting + fee + net`. Lots are never added across payment, network, asset or account.
+ * reached the account: `amount = waiting + fee + net`. Lots of different payments, networks, assets or accounts are never added
+ * up.
  */
 export interface Lot {
-  /** Derived from the chain alone. It stays the same if a reorg moves the transaction to another block. */
+  /** The id, computed from the chain alone. It stays the same if a reorg moves the transaction to another block. */
   readonly id: string;
   readonly payment: string;
   readonly commitment: string;
@@ -62,7 +63,7 @@ export interface Lot {
   readonly asset: string;
   /** The deposit address. Null for an item, whose money goes to the account at once. */
   readonly address: string | null;
-  /** The recipient. */
+  /** The account of the recipient. */
   readonly account: string;
   readonly isHeld: boolean;
   readonly amount: bigint;
@@ -71,9 +72,9 @@ export interface Lot {
   readonly net: bigint;
   /** True for the money that paid the payment. */
   readonly isPaying: boolean;
-  /** Null for money that paid, or that may still pay a payment without an ending. */
+  /** The reason why the money does not count. Null for money that paid, or that may still pay a payment without an ending. */
   readonly reason: LateReason | null;
   readonly isScreened: boolean;
-  /** True for swept money without a known arrival. An operator must check its place. */
+  /** True for swept money of which no arrival is known. An operator must check the deposit address. */
   readonly isUnexplained: boolean;
 }
