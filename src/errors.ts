@@ -91,9 +91,12 @@ export const CATALOGUE = {
 interface CatalogueEntry {
   readonly statuses: readonly [number, ...number[]];
   readonly when: string;
-  /** The specification lists this code, but no route answers with it. */
+  /** True if the specification lists this code, but no route answers with it. */
   readonly reserved?: true;
-  /** A refusal caused by the state of a resource. It is stored under the Idempotency-Key, so a retry gets the same answer. */
+  /**
+   * True for a refusal caused by the state of a resource. The refusal is stored under the Idempotency-Key, so a retry gets the same
+   * answer.
+   */
   readonly isReplayed?: true;
 }
 
@@ -139,7 +142,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The message names every broken field, for clients that do not show `issues`. */
+/** The error for invalid fields. Its message names every such field, for clients that do not show `issues`. */
 export function validationError(issues: readonly Issue[], status?: number): ApiError {
   const text = issues.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new ApiError('params_validation', `Validation error: ${text}`, { issues, status });

@@ -63,7 +63,7 @@ import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const LAST_REQUESTS_MS = 8_000;
-/** The bound for a stop after the drain. The process exits then, even if parts are still running. */
+/** The longest time for a stop after the drain. The process then exits, even if parts are still running. */
 const STOP_MS = 9_500;
 /** Under npm, Ctrl-C arrives twice: from the terminal and from npm. Signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
@@ -187,7 +187,7 @@ async function startParts(
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks({ ...base, records }, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
-  // This fails for a wrong master secret, before anything is written.
+  // Opening the receipt key fails for a wrong master secret, before anything is written.
   const receiptKey = await openReceiptKey(base);
   const sandbox = time && (await openOwnSandbox(base, { networks, time }));
   const page = await loadPageBundle(PAGE);
@@ -225,7 +225,7 @@ async function startParts(
     if (isApi) await world.timers.sleep(drainTimeMs(config));
   });
   log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
-  // The first start of an installation fills the cache here, as a node that is killed writes nothing at its end.
+  // Writes the compile cache now, in the first start of an installation: a node that is killed writes nothing at its end.
   flushCompileCache();
 
   if (sandbox === undefined || !isApi) return;
@@ -324,7 +324,10 @@ function startPost(parts: Parts): (() => Promise<void>)[] {
   return [startMailing({ ...parts, mailer: createMailer(parts.world, smtp, mailFrom) })];
 }
 
-/** The promise is awaited later, so that the chain and the database start in parallel. */
+/**
+ * Starts the sandbox chain of this gateway if it needs one. The promise is awaited later, so that chain and database start in
+ * parallel.
+ */
 function startOwnChain(base: { config: Config; world: World; log: Logger }, onStop: OnStop) {
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
@@ -355,7 +358,10 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** The state of the process is unknown after an unexpected error. It exits, and the next start recovers from the database. */
+/**
+ * Makes an unexpected error end the process, because the state of the process is then unknown. The next start recovers from the
+ * database.
+ */
 function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   const crash = (error: unknown) => {
     report(error, 'unexpected error: stopping');

@@ -54,7 +54,7 @@ export async function connectNetworks(
   return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
 }
 
-/** Raises and clears the alerts about switched-off assets, networks without a Collector, and endpoints that differ about them. */
+/** Raises and clears the alerts about switched-off assets, networks without a Collector, and endpoints that disagree on contracts. */
 function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
   // Alerts are per node, because nodes may have different endpoints, and different versions know different assets.
   const assets = createAlarms(base, 'asset_switched_off', { isPerNode: true });
@@ -80,7 +80,10 @@ async function otherSandbox(base: Base, reader: ChainReader): Promise<string | u
   }
 }
 
-/** Remembers the network with its block 0 at its first use. Later its endpoints must have the same one. */
+/**
+ * The reason why the endpoints serve another network than the remembered one. A network is remembered at its first use, with its
+ * block 0.
+ */
 async function otherNetwork(records: RecordMemory, reader: ChainReader): Promise<string | undefined> {
   const shown = await findGenesis(reader);
   if ('dispute' in shown) return shown.dispute;
@@ -122,7 +125,7 @@ export async function openScreening(base: Base, onStop: OnStop): Promise<Screeni
   return screening;
 }
 
-/** The packages for traces are loaded by a node with a receiver alone. */
+/** Opens the sending of traces. Its packages are loaded only by a node with a configured receiver. */
 export async function openTraces(config: Config, log: Log): Promise<Telemetry | undefined> {
   const { otlpEndpoint: endpoint, otlpHeaders: headers = {}, tracesShare: share, traceService: service } = config;
   if (endpoint === undefined) return undefined;

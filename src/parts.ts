@@ -72,24 +72,24 @@ export interface PartsInput {
   readonly db: Database;
   /** A separate connection pool for lists and searches, so that they cannot use up the connections of payments. */
   readonly listDb: Pick<Database, 'sql' | 'load'>;
-  /** Answers some lists in place of the primary. */
+  /** The replica that answers some lists in place of the primary. */
   readonly replica?: Pick<Replica, 'read' | 'state' | 'load'> | undefined;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
   /** The stored facts of networks and assets. */
   readonly records?: RecordMemory;
-  /** Without networks the gateway takes no payments. */
+  /** The connected networks. Without networks the gateway takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
   readonly screening?: Screening;
-  /** The checkout page, and the demo shop of a sandbox. */
+  /** The built web pages. Undefined if they were not built. */
   readonly page?: HttpDeps['page'];
   readonly guides?: HttpDeps['guides'];
   readonly sandbox?: HttpDeps['sandbox'];
   readonly testClock?: HttpDeps['testClock'];
   /** Produces the outcomes that sandbox payments ask for. */
   readonly rehearse?: ((deps: RehearsalDeps) => Rehearsal) | undefined;
-  /** Examines the gateway with the settings of this node. */
+  /** Examines the whole gateway, with the settings of this node. */
   readonly examine?: () => Promise<Diagnosis>;
   /** Milliseconds by which the machine's clock is ahead of the database's clock; 0 by default. */
   readonly clockOffMs?: () => number;
@@ -98,7 +98,7 @@ export interface PartsInput {
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 const noExamination = () => Promise.reject(new Error('This node was opened without its settings.'));
 
-/** One line for each decision about money, after its commit. `docs/log.md` has their fields. */
+/** Logs one line for each decision about money, after its commit. `docs/log.md` describes the fields. */
 function logMoney({ db, log }: Pick<PartsInput, 'db' | 'log'>): void {
   db.onMoney((lines) => {
     for (const line of lines) log.info(line, 'money');
@@ -153,7 +153,7 @@ type Base = PartsInput &
   RowKeyDeps &
   SubjectKeyDeps;
 
-/** Rows that most requests need, read again every moment. A row with a wrong MAC is left out and alerts the operator. */
+/** Caches of rows that most requests need, each read again every moment. A row with a wrong MAC is left out and alerts the operator. */
 function createCaches(base: Base) {
   const { world, db } = base;
   const steady = unshiftedWorld(world);
@@ -290,7 +290,7 @@ function createEventRendering(base: Base) {
   };
 }
 
-/** The terms of relayers, watchers and jobs, and their warnings. */
+/** Settings that relayers, watchers and jobs need, and the warnings that they raise. */
 function createSendingTerms(base: Base) {
   const { config, world, log } = base;
   return {

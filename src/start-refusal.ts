@@ -33,7 +33,7 @@ const EXPECTED = [
   TelemetryMissingError,
 ];
 
-/** Faults of the machine, by the code of the system. */
+/** The remedies for faults of the machine, by the error code of the system. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Set PORT to a free port.',
   EADDRNOTAVAIL: 'Set HOST to an address of this machine.',
@@ -42,7 +42,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   EROFS: 'Set TILL_HOME to a folder that can be written.',
 };
 
-/** The words of a node that does not start: one line with what to do. Only an unexpected error has its stack. */
+/** The message of a node that does not start: one line with what to do. Only an unexpected error has its stack. */
 export function startRefusal(error: unknown): string {
   if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message;
   const problem = databaseProblem(error);

@@ -54,7 +54,7 @@ import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
 
-/** The apps of one process may share compiled schemas. */
+/** The Fastify options that a caller may set. Apps of one process may share compiled schemas. */
 export type AppOptions = Pick<FastifyServerOptions, 'schemaController'>;
 
 /** The whole HTTP service. `main.ts` makes it listen. Tests may inject requests instead. */
@@ -132,7 +132,10 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   return app;
 }
 
-/** Unknown routes and preflight requests pass no gate of a route, so they count against the address here. */
+/**
+ * Applies a rate limit to unknown routes and preflight requests. No route's gate limits them, so they count against the client's
+ * address here.
+ */
 function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: FastifyReply): Error | undefined {
   if (!request.is404 && request.method !== 'OPTIONS') return undefined;
   try {
@@ -151,7 +154,7 @@ function createApp(deps: HttpDeps, { mark, options }: { mark: AnswerMarker; opti
     ...options,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     clientErrorHandler: answerBrokenRequest,
-    // Requests that the router cannot read pass no hook.
+    // Answers requests that the router cannot read. No hook runs for them, so the answer is marked here.
     frameworkErrors: (error, request, reply) => {
       mark(request, reply);
       return sendError(error, request, reply);
@@ -200,7 +203,7 @@ function followMethods(app: App) {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** After the listener has closed, new requests on open connections are refused. */
+/** Returns a function that is true once the listener closes. New requests on open connections are then refused. */
 function followStop(app: App, { drain }: HttpDeps): () => boolean {
   let isStopping = false;
   app.addHook('preClose', async () => {
@@ -215,7 +218,7 @@ function stopping(): ApiError {
   return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }
 
-/** Pages set their countdown by the response header `Date`. The clock of a sandbox can be moved, so the header has that time. */
+/** Sets the response header `Date` to the clock of the sandbox, which can be moved. Pages set their countdown by this header. */
 function dateBySandbox(app: App, { world }: HttpDeps): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('Date', new Date(world.clock.nowMs()).toUTCString());

@@ -62,60 +62,60 @@ export interface HttpDeps extends RegistryDeps {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
-  /** Lists and searches, on their own connections and within the limits of the key. */
+  /** Runs lists and searches, on connections of their own and within the limits of the key. */
   readonly lists: ListReads;
   readonly turns: Turns;
   readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
   readonly paymentWork: PaymentWork;
-  /** API keys by hash, and wallet apps by id. */
+  /** Caches of API keys by hash, and of wallet apps by id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
   /** Notes API requests that are authenticated by a key. They are written to the database later. */
   readonly requestLog: Pick<RequestRecorder, 'note'>;
-  /** Sessions of people by the hash of their cookie. */
+  /** A cache of people's sessions, by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;
-  /** Payments that their payers opened, and payments whose options were requested. */
+  /** Record payments that their payers opened (`openings`), and payments whose options were requested (`optionAsks`). */
   readonly openings: Uses;
   readonly optionAsks: Uses;
   readonly signInFailures: CountLimit;
-  /** Limits the accounts that are looked up on chains for options. */
+  /** Limits how many accounts are looked up on chains for lists of options. */
   readonly surveyLimit: SurveyLimit;
-  /** Limits payments by payment link, for each link and address. */
+  /** Limits how many payments a client address creates by one payment link. */
   readonly linkOrders: CountLimit;
-  /** Limits receipts by mail that apps request, for each address. */
+  /** Limits how many receipts apps may have mailed, for each client address. */
   readonly mailedReceipts: CountLimit;
-  /** Limits receipts as PDF, for each address. */
+  /** Limits how many receipts are printed as PDF, for each client address. */
   readonly prints: CountLimit;
   readonly press: Press;
   /** Keys that authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
-  /** The site for which passkeys are made. */
+  /** The site for which passkeys are made: the relying party of WebAuthn. */
   readonly site: Site;
-  /** Merchants by id, with their fee terms. */
+  /** A cache of merchants by id, with their fee terms. */
   readonly merchants: FreshCache<PayableMerchant>;
-  /** By network id: whether the network is frozen. */
+  /** A cache by network id, which tells whether the network is frozen. */
   readonly networkStops: FreshCache<NetworkStop>;
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
   readonly readPayment: PaymentReader<Payment>;
-  /** The fields of a payment that its status answer needs. */
+  /** Reads the fields of a payment that its status answer needs. */
   readonly glanceAtPayment: PaymentReader<PaymentGlance>;
   readonly chains: Chains;
   readonly rates: Rates;
   readonly screening: Screening;
-  /** Warnings about conditions that every request may meet, written rarely. */
+  /** Logs warnings about conditions that every request may meet: the first at once, repetitions only from time to time. */
   readonly warn: SparseWarning;
   readonly deposits: DepositSettings;
   /** Alerts about assets that are left out of options. */
   readonly leftOut: Alarms;
   readonly payerLimits: PayerLimits;
   readonly readDestinations: DestinationReader;
-  /** Undefined if the pages were not built. */
+  /** The built pages. Undefined if they were not built. */
   readonly page?: PageBundle | undefined;
-  /** The built documentation; by default that of this folder. */
+  /** The built documentation. Default: the files in this installation's `docs/site/dist`. */
   readonly guides?: Guides | undefined;
   /** The sandbox's own shop and chain. Undefined outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
@@ -127,7 +127,7 @@ export interface HttpDeps extends RegistryDeps {
   readonly examine: () => Promise<Examination>;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
-  /** Whether the records of networks of this node are in force. */
+  /** Tells whether this node's records of networks are in force: not if they differ from those of the running node that started last. */
   readonly standing: RecordStanding;
   readonly longPolls: LongPolls;
   readonly drain: Drain;

@@ -51,7 +51,7 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, message: 'There is no such route.' },
 };
 
-/** One issue per broken field, because further issues of the same field would only repeat it. */
+/** The validation errors as issues, one per invalid field: further issues of the same field would only repeat it. */
 export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
@@ -82,7 +82,7 @@ function sentence(
   return (message ?? 'is not valid').replace('must NOT have', 'must not have');
 }
 
-/** `/settlements/0/asset` is `settlements[0].asset`. */
+/** The field's name for a JSON pointer: `/settlements/0/asset` becomes `settlements[0].asset`. */
 function fieldOf(instancePath: string): string {
   return instancePath
     .slice(1)

@@ -13,7 +13,7 @@ import type { Database, Reader } from '../store/plumbing/database.ts';
 import { type EventSubjects, viewEvent } from './views/event.ts';
 import type { Origin } from './views/icons.ts';
 
-/** The most bytes of a body. Only line items can make an event larger, so they are left out then. */
+/** The most bytes of an event's body. Only line items can make an event larger, so they are left out then. */
 const MAX_BYTES = 64 * 1024;
 
 interface EventBodyDeps {
@@ -32,10 +32,10 @@ export async function eventBodies(
   return events.map((event) => withinLimit(viewEvent(config, event, { subjects, version })));
 }
 
-/** Reads the objects of events. The result may contain further objects. */
+/** Reads the objects of events. The result may contain objects of other events, too. */
 export type SubjectReader = (events: readonly PlacedEvent[]) => Promise<EventSubjects>;
 
-/** Reads at the same moment share their statements. */
+/** The limits of a batcher, in which simultaneous reads share their statements. */
 const MAX_READS = 50;
 const MAX_CONCURRENT = 2;
 
@@ -70,7 +70,7 @@ export async function findSubjects(db: Reader, events: readonly PlacedEvent[]): 
     findPayments(db, paymentIds),
     findDetailsOf(db, shownIds),
     findRefundsOf(db, paymentIds),
-    // Most feeds have only payments.
+    // Most feeds have only payments. Then these reads are skipped.
     merchantIds.length === 0 ? [] : findPayableMerchants(db, merchantIds),
     linkIds.length === 0 ? [] : findLinks(db, linkIds),
   ]);

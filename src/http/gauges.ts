@@ -16,7 +16,7 @@ export type GaugeDeps = Pick<HttpDeps, 'db' | 'chains' | 'world'> & {
   readonly replica?: Pick<Replica, 'state' | 'load'> | undefined;
 };
 
-/** Several monitors may ask for the same numbers, so they are counted at most this often. */
+/** The counts of payments, items and mails are read at most this often, because several monitors may ask for them. */
 const COUNT_EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
 
@@ -61,7 +61,7 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
   };
 }
 
-/** A number that cannot be read is removed, because the last one would look current. */
+/** Removes gauges that could not be read, because their last numbers would look current. */
 function forget({ payments, oldestProcessing, dueItems, mails }: Metrics): void {
   for (const gauge of [payments, oldestProcessing, dueItems, mails]) gauge.reset();
   oldestProcessing.remove();
@@ -84,7 +84,7 @@ function readPools({ metrics, db, listDb, replica }: GaugeDeps): void {
     readPool(metrics, pool, rest);
     for (const [kind, count] of Object.entries(errors)) metrics.databaseErrors.inc({ pool, kind }, count);
   }
-  // Failures on the replica are no failures of requests: the primary answers.
+  // Errors of the replica are not counted, because they fail no request: the primary answers.
   if (replica !== undefined) readPool(metrics, 'replica', replica.load());
 }
 

@@ -13,13 +13,13 @@ export interface MetricsServer {
 
 interface Place {
   readonly host: string;
-  /** Undefined if it is not configured. */
+  /** The configured port. Undefined if none is configured. */
   readonly port: number | undefined;
 }
 
 type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets' | 'standing'>;
 
-/** Metrics and probes have their own port: no public route exposes metrics, and a node without an API has probes. */
+/** Serves metrics and probes on a port of their own: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(deps: MetricsDeps, place: Place): Promise<MetricsServer> {
   const { registry } = deps.metrics;
   const check = createReadiness(deps);
@@ -61,7 +61,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/** The words of an error name the settings of this port, which are not those of the API. */
+/** The port for metrics and probes cannot be opened. The message names the settings of this port, not those of the API's port. */
 export class MetricsListenError extends Error {
   constructor(message: string) {
     super(message);
@@ -76,7 +76,10 @@ const REFUSALS: Readonly<Record<string, (host: string, port: number) => string>>
     `This account may not use port ${port} for metrics. Set METRICS_PORT to another, such as ${DEFAULT_PORT}.`,
 };
 
-/** A second gateway on one machine finds the default port in use and takes another. A configured port must be free. */
+/**
+ * Opens the port for metrics. A configured port must be free. If the default port is in use, as by a second gateway on the machine,
+ * another port is taken.
+ */
 export async function listenForMetrics(server: Server, { host, port }: Place): Promise<void> {
   const wanted = port ?? DEFAULT_PORT;
   try {

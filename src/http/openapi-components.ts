@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Json, mapValues, shareParts } from './openapi-shared.ts';
 
-/** Keywords about one use of a schema. They stand beside the reference where they differ from those of the definition. */
+/** Keywords about one use of a schema. They stand beside a reference if their values differ from those of the definition. */
 const WORDS: readonly string[] = ['description', 'deprecated', 'default', 'example', 'examples'];
 /** Keywords whose values are data, so that nothing in them is a schema. */
 const DATA: readonly string[] = ['default', 'example', 'examples', 'enum', 'const', 'required'];
@@ -33,7 +33,7 @@ export function withComponents(document: Json): Json {
   };
 }
 
-/** The part of the document with references, after its named schemas have joined `schemas`. */
+/** The part of the document with references in place of its named schemas, which are added to `schemas`. */
 function extract(part: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(part)) return part.map((each) => extract(each, schemas));
   if (typeof part !== 'object' || part === null) return part;

@@ -11,7 +11,7 @@ interface Parameter extends Json {
   readonly required?: boolean;
 }
 
-/** The operations with references to the parameters and to the responses that they share, and these parts by name. */
+/** Replaces the parameters and responses that operations share by references. Returns the operations, and the shared parts by name. */
 export function shareParts<Groups extends Readonly<Record<string, Operations>>>(groups: Groups) {
   const parameters: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
@@ -22,7 +22,7 @@ export function shareParts<Groups extends Readonly<Record<string, Operations>>>(
   return { operations, parameters, responses };
 }
 
-/** Headers, and parameters of queries that are the same wherever they are used. */
+/** Returns a predicate for shared parameters: headers, and parameters of queries that are the same wherever they are used. */
 function sharedParameters(groups: readonly Operations[]): (parameter: Parameter) => boolean {
   const operations = groups.flatMap((group) => Object.values(group).flatMap((item) => Object.values(item)));
   const inQueries = operations.flatMap((operation) => parametersOf(operation as Json)).filter(isInQuery);
@@ -41,7 +41,7 @@ function parametersOf({ parameters = [] }: Json): readonly Parameter[] {
   return parameters as readonly Parameter[];
 }
 
-/** `OptionalMerchantId` is the header `Merchant-Id` of operations that do without it. */
+/** Replaces shared parameters by references. `OptionalMerchantId` is the header `Merchant-Id` of operations that do not require it. */
 function withSharedParameters(
   operation: Json,
   isShared: (parameter: Parameter) => boolean,
@@ -60,8 +60,8 @@ function withSharedParameters(
 }
 
 /**
- * All errors have one body. Frequent lists of codes are components, and so is each code that a status has alone, such as
- * `RateLimited`. Any other list stands beside a reference to `Error`.
+ * Replaces error responses by references. All errors have one body. Each frequent list of codes is a component, and so is each code
+ * that a status has alone, such as `RateLimited`. Any other list stands beside a reference to `Error`.
  */
 function withSharedErrors(operation: Json, shared: Record<string, Json>): Json {
   const refer = (response: unknown) => {

@@ -143,7 +143,7 @@ Requests with an \`Idempotency-Key\` may be repeated safely for seven days: the 
 function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchema {
   const { access, errors = [], idempotency } = route.config ?? {};
   const own = schema.response as Record<string, unknown>;
-  // A public route without named errors is a page or a file.
+  // A public route without error codes of its own is a page or a file.
   if (access === undefined && errors.length === 0) return { ...schema, security: [] };
   if (access === undefined) {
     const codes = [...errors, 'rate_limited', 'internal_error'] as const;
@@ -183,7 +183,7 @@ function withExamples(properties: object | undefined, values: Readonly<Record<st
   );
 }
 
-/** A key needs the scope. A wallet app has no scopes: it may call only the gateway routes. */
+/** The security requirements of a route. A key needs the scope. A wallet app has no scopes: it may call only the gateway routes. */
 function securityOf({ scheme, scope }: Access): Record<string, readonly string[]>[] {
   return SECURITY[scheme].map((name) => ({ [name]: name === 'appId' || name === 'visitor' ? [] : [scope] }));
 }
@@ -300,7 +300,7 @@ function canMiss(access: Access, route: RouteOptions): boolean {
   return namesOwnObject(access, route) || (route.config?.errors ?? []).includes('invalid_params');
 }
 
-/** A body that was sent is always read and may be invalid, even on a route that needs none. */
+/** True if the route reads a body. A body that was sent is always read and may be invalid, even on a route that needs none. */
 function readsBody({ method }: RouteOptions): boolean {
   return [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 }

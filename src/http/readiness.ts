@@ -73,7 +73,10 @@ async function databaseState({ db, config, secrets, chains }: ReadinessDeps): Pr
   }
 }
 
-/** A chain that is down does not make the node unready, because only the options on this chain are missing. */
+/**
+ * The readiness of one chain. A chain that is down does not make the node unready, because only the options on this chain are
+ * missing.
+ */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
   const { endpoints, endpointsUp, headNumber, states } = connected.chain.health();

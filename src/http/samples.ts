@@ -76,7 +76,7 @@ const REFUND = {
   waitingFor: null,
 };
 
-/** The answer to the request has no `waitingFor`, because the workers have not processed the refund yet. */
+/** The sample refund as its request answers it: without `waitingFor`, because the workers have not processed the refund yet. */
 const { waitingFor: _, ...ACCEPTED_REFUND } = REFUND;
 
 const INFO = { optionAmount: usdc('10000000'), txId: TRANSACTION };
@@ -182,7 +182,7 @@ const PAID_EVENT = {
   data: PAID,
 };
 
-/** By method and path, as OpenAPI spells them. */
+/** The samples by method and path, as OpenAPI spells them. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/merchants': {
     body: { merchantName: MERCHANT.name, merchantEmail: MERCHANT.email },

@@ -16,7 +16,7 @@ import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
 const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
 
-/** Any text without control characters and without halves of characters. */
+/** Any text without control characters and without unpaired surrogates. */
 export const PLAIN_TEXT = {
   pattern: `^[^${CONTROL}]*$`,
   'x-form': 'text',
@@ -31,7 +31,7 @@ export function plainText(minLength: number, maxLength: number, without = '') {
   return { pattern: `^[^${without}${CONTROL}]{${minLength},${maxLength}}$`, 'x-form': 'text' };
 }
 
-/** Text people write: any script, but no control characters, no halves of characters, and not only white space. */
+/** Text that people write: any script, but no control characters, no unpaired surrogates, and not only white space. */
 export function textOf(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
@@ -56,7 +56,7 @@ export function namedEnum<const T extends readonly string[]>(title: string, valu
   return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
 }
 
-/** The rule of a body that changes fields, each of them optional. */
+/** The rule for the body of a change, in which each field is optional. */
 export function atLeastOneOf(names: readonly string[]) {
   return {
     anyOf: names.map((name) => ({ required: [name] })),
@@ -64,7 +64,7 @@ export function atLeastOneOf(names: readonly string[]) {
   };
 }
 
-/** The body of a change: at least one of these fields. */
+/** The schema of the body of a change: at least one of these fields. */
 export function changeOf<Fields extends TProperties>(title: string, fields: Fields) {
   return Type.Partial(Type.Object(fields), {
     title,
@@ -73,7 +73,7 @@ export function changeOf<Fields extends TProperties>(title: string, fields: Fiel
   });
 }
 
-/** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
+/** The schema with null as a further value. One `type` array instead of a choice of two schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
   const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
   const values = rest.enum && { enum: [...rest.enum, null] };
@@ -107,7 +107,7 @@ export const Timestamp = Type.String({
   examples: ['2026-02-18T09:30:00.000Z'],
 });
 
-/** A picture that the gateway itself stores and serves. */
+/** The schema of a picture that the gateway stores and serves itself. */
 export function pictureField({ maxBytes, size }: { readonly maxBytes: number; readonly size: string }) {
   return Type.String({
     minLength: 1,
@@ -135,7 +135,7 @@ export const PriceFields = {
   }),
 };
 
-/** `description` names the object that has the list. */
+/** The schema of a list of accepted assets. `description` names the object that has the list. */
 export function acceptedAssetsField(description: string) {
   return Type.Unsafe<string[] | null>({
     title: 'AcceptedAssets',
@@ -164,7 +164,7 @@ export const NextCursor = nullable(
   Type.String({ description: 'Pass it as `cursor` for the next page; null at the end.' }),
 );
 
-/** The answer of a list. */
+/** The schema of a page of a list. */
 export function pageOf<Items extends TProperties>(items: Items, title: string, description = 'One page.') {
   return Type.Object({ ...items, nextCursor: NextCursor }, { title, description });
 }

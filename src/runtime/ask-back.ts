@@ -17,7 +17,7 @@ export class PortTakenError extends Error {
 
 const TOKEN_BYTES = 24;
 const FOLDER = '/.well-known/till-init/';
-/** Statuses of a proxy that does not reach the server behind it. */
+/** Statuses with which a proxy answers if it does not reach the server behind it. */
 const OF_PROXIES = [502, 503, 504];
 const MAX_ANSWER_CHARS = 100_000;
 
@@ -31,7 +31,7 @@ export async function askBack(world: Pick<World, 'random' | 'timers'>, input: As
   let arrived: PublicUrlAnswer | undefined;
   const server = createServer((request, response) => {
     const isAsked = request.url === path;
-    // A socket forgets its address when it ends.
+    // The peer's address is read before the answer, because a socket no longer has it after its end.
     if (isAsked) arrived = arrivalOf(request);
     response.writeHead(isAsked ? 200 : 404, { 'content-type': 'text/plain', connection: 'close' });
     response.end(isAsked ? answer : '');
@@ -67,7 +67,7 @@ export async function askRunning(
   return askPage(world, { ...input, path, isOurs: (text) => text === expected.text });
 }
 
-/** An address for all interfaces, such as 0.0.0.0, cannot be the target of a request. */
+/** The host for requests to the listener. An address for all interfaces, such as 0.0.0.0, cannot be the target of a request. */
 function hostToAsk(host: string): string {
   if (['0.0.0.0', '::', ''].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

@@ -7,7 +7,7 @@ export interface Backoff {
   readonly factor?: number;
 }
 
-/** Keeps the power finite for any count of failures. */
+/** The largest exponent. It keeps the delay finite for any count of failures. */
 const MAX_EXPONENT = 30;
 
 export function backoffMs({ firstMs, maxMs, factor = 2 }: Backoff, failures: number): number {

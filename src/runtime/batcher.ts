@@ -5,7 +5,7 @@ import type { Timers, World } from './world.ts';
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
 
 export interface BatcherInput<Item, Result> {
-  /** One result per item, in order. */
+  /** Carries out a batch. Gives one result per item, in order. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxItems: number;
   readonly maxConcurrent: number;
@@ -31,7 +31,7 @@ export function createBatcher<Item, Result>(
   return tracing === undefined ? batcherOf(timers, input) : tracedBatcher(timers, tracing, input);
 }
 
-/** Each batch runs in the span of its first item. Otherwise it would run in the span of the previous batch. */
+/** A batcher that runs each batch in the span of its first item. Otherwise a batch would run in the span of the previous batch. */
 function tracedBatcher<Item, Result>(
   timers: Timers,
   tracing: Tracing,

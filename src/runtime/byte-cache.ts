@@ -4,7 +4,7 @@ export interface ByteCache {
   put(name: string, bytes: Uint8Array): void;
 }
 
-/** Evicts the oldest entry first. The bytes of a name never change. */
+/** Creates a cache that evicts its oldest entry first. The bytes of a name never change. */
 export function createByteCache(maxBytes: number): ByteCache {
   const entries = new Map<string, Uint8Array>();
   let totalBytes = 0;

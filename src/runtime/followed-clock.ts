@@ -12,18 +12,24 @@ export interface ClockReading {
   readonly theirMs: number;
 }
 
-/** A larger difference means that a clock was set. It is corrected in one step, because deadlines need the right time. */
+/**
+ * A larger difference between the clocks means that one of them was set. It is corrected in one step, because deadlines need the
+ * right time.
+ */
 const STEP_MS = 1_000;
-/** A smaller difference is corrected by at most this much with each reading. So no timeout jumps, and time goes back by no more. */
+/** The most by which one reading corrects a smaller difference. So no timeout jumps, and time goes back by no more than this. */
 const SLEW_MS = 5;
-/** The reading with the smallest error among this many counts. */
+/** The number of readings that are kept. Among them, the one with the smallest error counts. */
 const KEPT_READINGS = 16;
-/** Until this many readings have arrived, the clock is set in one step. */
+/** Up to this many readings, each reading sets the clock in one step. */
 const FIRST_READINGS = 5;
 
 interface Measured {
   readonly offsetMs: number;
-  /** The other clock was read at an unknown moment between request and answer, so the offset may be wrong by half of that time. */
+  /**
+   * The largest error of the offset: half of the time between request and answer, because the other clock was read at an unknown
+   * moment in it.
+   */
   readonly errorMs: number;
 }
 

@@ -6,7 +6,7 @@ interface OwnPackage {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Read once, because the files of a running version do not change. */
+/** The content of `package.json`, read once, because the files of a running version do not change. */
 let known: OwnPackage | undefined;
 
 /** The `package.json` of this version. */

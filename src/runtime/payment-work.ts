@@ -1,8 +1,8 @@
 import type { Clock } from './world.ts';
 
 /**
- * Counts work for payments: requests to this node that create or change a payment, and objects that change on any node. Background
- * work gives way to it. Requests that only read do not count, because a caller that reads a lot must not slow down other work. Long
+ * Counts payment work: requests to this node that create or change a payment, and objects that change on any node. Background work
+ * gives way to it. Requests that only read do not count, because a caller that reads a lot must not slow down other work. Long
  * polls do not count: they wait for a payer or a chain, not for this node.
  */
 export interface PaymentWork {
@@ -11,13 +11,22 @@ export interface PaymentWork {
   noteChanges(count: number): void;
   /** True if many requests were open at the same time since the last call. Then they waited for this node or the database. */
   hasWaited(): boolean;
-  /** True if there was more than a little work in the last second. Background work gives way only on a node short of time. */
+  /**
+   * True if there was more than a little payment work in the last second. The fan-out then rests longer. Deliveries give way only
+   * if the event loop is full as well.
+   */
   isThere(): boolean;
 }
 
-/** A node with free time answers each request within milliseconds, so that fewer are open at once. */
+/**
+ * From this number of open requests on, payments are waiting. A node with free time answers each request within milliseconds, so
+ * that fewer are open at once.
+ */
 const WAITING_FROM = 16;
-/** A flood of other work slows payments down to a few each second, so a low number must be enough to notice them. */
+/**
+ * The requests and changes per second above which there is payment work. The number must be low, because a flood of other work
+ * slows payments down to a few each second.
+ */
 const THERE_PER_SECOND = 10;
 const WINDOW_MS = 1_000;
 
@@ -41,7 +50,7 @@ export function createPaymentWork(clock: Clock): PaymentWork {
     },
     hasWaited() {
       const most = mostUnderWay;
-      // The maximum counts: requests are answered in batches, so even a full node has few open requests at most moments.
+      // The maximum decides: requests are answered in batches, so even a fully loaded node has few open requests at most moments.
       mostUnderWay = underWay;
       return most >= WAITING_FROM;
     },

@@ -11,11 +11,11 @@ export interface Secrets {
   deriveEach(purpose: string): KeyRing;
   /** Encrypts and authenticates a random secret, so that it can be stored in the database. */
   wrap(purpose: string, bytes: Uint8Array): string;
-  /** The secret that `wrap` encrypted. Throws a `WrongSecretError`. */
+  /** The secret that `wrap` encrypted. Throws a `WrongSecretError` if it cannot be decrypted. */
   unwrap(purpose: string, text: string): Uint8Array;
 }
 
-/** The text was changed, or was wrapped with another master secret or for another purpose. */
+/** The wrapped text was changed, or was wrapped with another master secret or for another purpose. */
 export class WrongSecretError extends Error {
   constructor() {
     super('a stored secret was not wrapped with the master secret at hand');
@@ -23,7 +23,7 @@ export class WrongSecretError extends Error {
   }
 }
 
-/** Below this many bytes a master secret could be guessed. */
+/** The least bytes of a master secret. A shorter one could be guessed. */
 export const LEAST_SECRET_BYTES = 32;
 
 const KEY_BYTES = 32;

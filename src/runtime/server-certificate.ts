@@ -6,7 +6,10 @@ export interface ServerCertificate {
   readonly issuer: string;
   readonly from: Date;
   readonly until: Date;
-  /** The reason why a client with these options refuses the certificate, as a code of Node. Null if it accepts it. */
+  /**
+   * The reason why a client with these options refuses the certificate, as an error code of Node.js. Null if it accepts the
+   * certificate.
+   */
   readonly refusal: string | null;
 }
 
@@ -14,13 +17,13 @@ export interface CertificateAsk {
   readonly host: string;
   readonly port: number;
   readonly timeoutMs: number;
-  /** The authorities and checks of the client. */
+  /** The TLS options of the client, with its authorities and checks. */
   readonly options?: ConnectionOptions;
   /** Asks a server that begins in plain text for TLS. */
   readonly upgrade?: (socket: Socket) => Promise<void>;
 }
 
-/** Reads the certificate of a server, also one that clients refuse. Nothing is sent over the connection. */
+/** Reads the certificate of a server, even one that clients refuse. No data is sent over the connection. */
 export async function readServerCertificate(timers: Timers, ask: CertificateAsk): Promise<ServerCertificate> {
   const { host, port, timeoutMs, options = {}, upgrade } = ask;
   const plain = connectSocket({ host, port });

@@ -4,7 +4,7 @@ import type { Clock, Log } from './world.ts';
 export type SparseWarning = (subject: string, fields: Readonly<Record<string, unknown>>, text: string) => void;
 
 const REPEAT_MS = 30_000;
-/** Subjects are names of networks and endpoints. Above this number the oldest is forgotten. */
+/** The most subjects that are remembered. Subjects are names of networks and endpoints. Above this number the oldest is forgotten. */
 const MAX_SUBJECTS = 1_000;
 
 export function createSparseWarning(clock: Clock, log: Pick<Log, 'warn'>): SparseWarning {

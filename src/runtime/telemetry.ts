@@ -22,7 +22,7 @@ export interface TelemetryInput {
   /** The base URL of the receiver. Spans are sent to `/v1/traces` below it, as JSON. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The share of roots that are recorded, from 0 to 1. */
+  /** The share of root spans that are recorded, from 0 to 1. */
   readonly share: number;
   readonly service: string;
   readonly node: string;
@@ -32,11 +32,11 @@ export interface TelemetryInput {
 
 export interface Telemetry {
   readonly tracing: Tracing;
-  /** Sends what is waiting, within a bounded time. */
+  /** Sends the spans that are waiting, within a bounded time. */
   stop(): Promise<void>;
 }
 
-/** The packages that an operator installs who wants traces: 24 MB that all others do without. */
+/** The packages that send traces. Operators who want traces install them; all others do without these 24 MB. */
 const PACKAGES = [
   '@opentelemetry/context-async-hooks',
   '@opentelemetry/exporter-trace-otlp-http',
@@ -44,7 +44,7 @@ const PACKAGES = [
   '@opentelemetry/sdk-trace',
 ] as const;
 
-/** The message has the command that installs the packages. */
+/** The packages that send traces are not installed. The message has the command that installs them. */
 export class TelemetryMissingError extends Error {}
 
 const EXPORT_MS = 5_000;
@@ -52,14 +52,14 @@ const MAX_WAITING_SPANS = 8_192;
 const SEND_EVERY_MS = 1_000;
 const MAX_LINKS = 128;
 
-/** Opens the way to the receiver. A receiver that is out of reach is a warning: it must not stop a payment. */
+/** Opens the connection to the receiver of traces. An unreachable receiver only causes a warning: it must not stop a payment. */
 export async function openTelemetry(input: TelemetryInput): Promise<Telemetry> {
   const { version, devDependencies } = readOwnPackage();
   const { hooks, exporting, resources, sdk } = await loadPackages(devDependencies);
   const ratio = new sdk.TraceIdRatioBasedSampler(input.share);
   const isSampled = (traceId: string) =>
     ratio.shouldSample(ROOT_CONTEXT, traceId).decision === sdk.SamplingDecision.RECORD_AND_SAMPLED;
-  // A span about a payment in the sample is recorded, whichever node it runs on, so that the payment's story is whole.
+  // A root span that is linked to a recorded payment is recorded, whichever node it runs on, so that the payment's story is whole.
   const sampler = new sdk.ParentBasedSampler({
     root: {
       shouldSample: (...[, traceId, , , , links]) => ({
@@ -72,7 +72,7 @@ export async function openTelemetry(input: TelemetryInput): Promise<Telemetry> {
     },
   });
   const random = new sdk.RandomIdGenerator();
-  /** The ids of the next span, which begins in the same turn. */
+  /** The ids for the next span. Undefined if the next span gets random ids. */
   let next: Pick<SpanContext, 'traceId' | 'spanId'> | undefined;
   context.setGlobalContextManager(new hooks.AsyncLocalStorageContextManager().enable());
   diag.setLogger(warningsTo(input), { suppressOverrideMessage: true });
@@ -132,7 +132,10 @@ async function loadPackages(versions: Readonly<Record<string, string>>) {
   }
 }
 
-/** Without `--save-prod` npm leaves out packages that it knows as those of development. */
+/**
+ * The command that installs the packages. Without `--save-prod` npm would leave them out, because it knows them as packages for
+ * development.
+ */
 function installCommand(versions: Readonly<Record<string, string>>): string {
   const packages = PACKAGES.map((name) => `${name}@${versions[name]}`);
   return `npm install --no-save --save-prod --omit=dev ${packages.join(' ')}`;
@@ -152,7 +155,7 @@ const KINDS: Readonly<Record<SpanKind, Kind>> = {
 const UNRECORDED: Span = { set: () => {}, fail: () => {} };
 
 function createTracing(tracer: Tracer, { isSampled, withIds }: Ids): Tracing {
-  /** Every node computes the same ids, so links need no column in the database and hold across nodes. */
+  /** The trace context of a payment. Every node computes the same ids, so links need no column in the database and hold across nodes. */
   function contextOf(payment: string): SpanContext {
     const digest = hash('sha256', `trace of ${payment}`, 'hex');
     const traceId = digest.slice(0, 32);
@@ -223,13 +226,16 @@ function openSpan(span: OtelSpan): OpenSpan {
   };
 }
 
-/** A code or the name of a class. Messages may contain values of strangers. */
+/** The kind of an error: its code or the name of its class. Messages are not recorded, because they may contain values of strangers. */
 function kindOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'Error';
 }
 
-/** The SDK reports a failure with each export. Its words are not logged: they may contain the headers of the request. */
+/**
+ * A logger for the SDK, which reports a failure with each export. The SDK's words are not logged: they may contain the headers of
+ * the request.
+ */
 function warningsTo({ clock, log }: Pick<TelemetryInput, 'clock' | 'log'>): DiagLogger {
   const warn = createSparseWarning(clock, log);
   const error = () => warn('traces', {}, 'traces cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT');

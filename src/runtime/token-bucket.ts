@@ -1,7 +1,10 @@
-/** Holds at most `capacity` tokens, by default those of one second. A plain record, because a node keeps one for every caller. */
+/**
+ * A token bucket, which holds at most `capacity` tokens, by default those of one second. It is a plain record, because a node keeps
+ * one for every caller.
+ */
 export interface TokenBucket {
   perSecond: number;
-  /** Below zero after a batch that took more tokens than there were. */
+  /** The tokens in the bucket. Below zero after a batch that took more tokens than there were. */
   tokens: number;
   filledAtMs: number;
   readonly capacity?: number;

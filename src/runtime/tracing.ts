@@ -1,13 +1,13 @@
 /**
- * Spans for a person who looks for the time of a request, a send or a delivery. `World` has a `Tracing` only if an operator named a
- * receiver. Without one, hot paths are composed without it, and nothing is allocated.
+ * Records spans, which show for how long each part of a request, a send or a delivery ran. `World` has a `Tracing` only if an
+ * operator named a receiver. Without a receiver, hot paths are composed without tracing, and nothing is allocated.
  */
 export interface Tracing {
   /** Runs the work in a span of its own. A rejection marks the span as failed, without its message, which may have private data. */
   span<T>(name: string, about: SpanAbout, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Begins a root, for work that ends in another function. */
+  /** Begins a span for work that ends in another function. */
   begin(name: string, about: SpanAbout): OpenSpan;
-  /** The span around the caller, in which later work can run: a batch runs in the span of its first item. */
+  /** Returns a function that runs later work in the caller's span. For example, a batch runs in the span of its first item. */
   here(): <T>(work: () => T) => T;
   /** Records the root of the trace of a payment, to which all spans about the payment have links. */
   notePayment(id: string): void;
@@ -15,11 +15,11 @@ export interface Tracing {
 
 export interface SpanAbout {
   readonly kind: SpanKind;
-  /** No secret, and no data of a payer: no account, amount, reference, address or query. */
+  /** Attributes of the span. They contain no secret, and no data of a payer: no account, amount, reference, address or query. */
   readonly attributes?: Readonly<Record<string, string | number>>;
   /** Payments that the work is about. */
   readonly payments?: readonly string[];
-  /** `root`: the sampler decides. `child`: recorded within a recorded span alone. */
+  /** `root`: the sampler decides whether the span is recorded. `child`: the span is recorded only within a recorded span. */
   readonly place: 'root' | 'child';
 }
 

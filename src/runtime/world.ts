@@ -14,7 +14,7 @@ export interface World {
   readonly busyMs?: () => number;
   /** Ends the process if this crash point was chosen. Only the crash harness sets this function. */
   readonly crashPoint?: (point: CrashPoint) => void;
-  /** Missing if no receiver of traces is configured. */
+  /** Records spans. Missing if no receiver of traces is configured. */
   readonly tracing?: Tracing | undefined;
 }
 

@@ -9,18 +9,27 @@ import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
 import { isAddress, type PerNetwork, valueOn } from './network-kinds.ts';
 
-/** A hundredth of a coin pays for some hundred batches on networks with expensive gas. */
+/**
+ * The default balance below which a relayer raises an alert. A hundredth of a coin pays for some hundred batches on networks with
+ * expensive gas.
+ */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Far above usual prices of some gwei: the cap stops spending when something is wrong. Records of networks may have others. */
+/**
+ * The default cap of the gas price. It is far above usual prices of some gwei: the cap stops spending when something is wrong.
+ * Records of networks may have other caps.
+ */
 const GAS_PRICE_CAP = 1_000n * GWEI;
-/** Enough for thousands of payments an hour at usual prices. Records of networks with cheap coins have higher numbers. */
+/**
+ * The default limit of gas costs per hour, enough for thousands of payments an hour at usual prices. Records of networks with cheap
+ * coins have higher limits.
+ */
 const GAS_COST_PER_HOUR = 5n * COIN;
-/** Enough for two transactions of a payer's contract account that burns all gas it gets. */
+/** The default limit of gas per payment. It is enough for two transactions of a payer's contract account that burns all gas it gets. */
 const DEFAULT_GAS_PER_ITEM = 1_500_000n;
-/** Enough for some hundred payments. */
+/** The default limit of gas per paying account in an hour, enough for some hundred payments. */
 const DEFAULT_GAS_PER_PAYER_HOUR = 50_000_000n;
 
 export class ChainSettingsError extends Error {
@@ -32,7 +41,7 @@ export interface NetworkInUse {
   readonly endpoints: readonly string[];
 }
 
-/** Without configured endpoints the gateway starts its own chain. */
+/** True if the gateway starts its own chain, because no endpoints are configured. */
 export function needsOwnChain(config: Config): boolean {
   return config.rpcUrls === undefined;
 }
@@ -42,7 +51,7 @@ export function isSandbox(config: Config): boolean {
   return [...(config.rpcUrls?.keys() ?? [])].every((network) => network === SANDBOX_NETWORK);
 }
 
-/** The configured networks. Without any, the sandbox chain if it runs. */
+/** The configured networks. If none is configured, the sandbox chain, if it runs. */
 export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string } | undefined): NetworkInUse[] {
   const urls = config.rpcUrls ?? (sandbox === undefined ? [] : [[SANDBOX_NETWORK, [sandbox.rpcUrl]] as const]);
   return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));
@@ -52,7 +61,7 @@ export function chainTerms(
   deps: { world: World; log: Log; config: Config; genesisOf?: (chainId: string) => string | undefined },
   networks: readonly NetworkInUse[],
 ): ChainTerms[] {
-  // The real clock: budgets, pauses and timeouts of endpoints must not follow a sandbox's clock.
+  // Networks use the real clock: budgets, pauses and timeouts of endpoints must not follow a sandbox's clock.
   const world = unshiftedWorld(deps.world);
   return networks.map(({ network, endpoints }) => ({
     chain: familyOf(network.chainId).createChain({
@@ -72,7 +81,8 @@ export function chainTerms(
 
 export function relayersOf({ config, world }: { config: Config; world: World }, network: Network): Signer[] {
   const isOwn = network.chainId === SANDBOX_NETWORK;
-  // Keys for every network are ignored on a sandbox chain: they have no coins there, and the chain's own relayers do.
+  // Keys that are set for every network are ignored on a sandbox chain. Their accounts have no coins there, unlike the chain's own
+  // relayers.
   const keys = isOwn
     ? (config.relayerKeys?.on.get(SANDBOX_NETWORK) ?? [SANDBOX_KEYS.relayer, SANDBOX_KEYS.secondRelayer])
     : (valueOn(config.relayerKeys, network.chainId) ?? []);
@@ -99,7 +109,7 @@ export function intermediateSignerOf(deps: { config: Config; world: World }, net
   return signer;
 }
 
-/** Signers of further intermediate accounts. The present account is not among them. */
+/** Signers of further intermediate accounts, without that of the current intermediate account. */
 function otherIntermediatesOf(deps: { config: Config; world: World }, network: Network): Signer[] {
   const { otherIntermediateKeys, intermediateAccount } = deps.config;
   const isOwn = network.chainId === SANDBOX_NETWORK;
@@ -134,7 +144,7 @@ export function minBalanceOn(config: Config, network: string): bigint {
 
 /** The smallest payment to a deposit address, in whole tokens. Undefined if the network offers no deposit addresses. */
 export function depositMinimumOn(config: Config, network: string): bigint | undefined {
-  // Gas is free on the sandbox chain.
+  // The sandbox chain has no minimum, because gas is free there.
   return valueOn(config.depositMinimum, network) ?? (network === SANDBOX_NETWORK ? 0n : undefined);
 }
 
@@ -142,7 +152,7 @@ export function gasBudgets(config: Config) {
   const on = <T>(setting: PerNetwork<T> | undefined, network: string, fallback: T | undefined): T | undefined =>
     valueOn(setting, network) ?? fallback;
   return {
-    // Gas is free on the sandbox chain, and benchmarks use much of it.
+    // The sandbox chain has no caps, because gas is free there, and benchmarks use much of it.
     feeCap: (network: string) =>
       on(
         config.gasPriceCap,

@@ -3,7 +3,7 @@ import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
 import { isAddress, valueOn } from './network-kinds.ts';
 
-/** Contradictions between settings that are valid by themselves. */
+/** The contradictions between settings that are valid by themselves, one sentence each. */
 export function contradictions(config: Config): string[] {
   const keys = [
     ['RELAYER_KEYS', relayersIn(config)],
@@ -54,8 +54,8 @@ export function missingSettings(settings: Config): string[] {
 }
 
 /**
- * Without networks, only a gateway without a configured database becomes a sandbox by itself: a sandbox creates a demo partner with
- * an API key, which must not appear in an operator's database unasked.
+ * The problem of a gateway without networks. Only one without a configured database becomes a sandbox by itself: a sandbox creates
+ * a demo partner with an API key, which must not appear in an operator's database unasked.
  */
 function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   if (rpcUrls !== undefined || sandbox === true) return [];
@@ -67,7 +67,10 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   ];
 }
 
-/** A gateway with play money alone creates its own master secret. For real money the operator must choose and keep the secret. */
+/**
+ * The problem of a missing master secret. A gateway with play money alone creates its own. For real money the operator must choose
+ * and keep the secret.
+ */
 function missingSecret(config: Config): string[] {
   if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
   return [
@@ -93,7 +96,10 @@ function otherIntermediatesIn({ otherIntermediateKeys: keys }: Config): string[]
   return [...(keys?.everywhere ?? []), ...[...(keys?.on.values() ?? [])].flat()];
 }
 
-/** Every network needs accounts that the operator named: money must never go to a default account. */
+/**
+ * The problems of networks without configured accounts. Every network needs accounts that the operator named: money must never go
+ * to a default account.
+ */
 function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
   const accounts = [
     ['FEE_ACCOUNT', feeAccount],

@@ -1,7 +1,7 @@
 import { databaseUrl, flag, integer, secret, text } from './kinds.ts';
 import { setting } from './setting.ts';
 
-/** The database, and the ways to it. */
+/** Settings of the database and of the connections to it. */
 export const DATABASE_SETTINGS = {
   databaseUrl: setting(
     'DATABASE_URL',

@@ -61,7 +61,7 @@ function withChange(text: string, { setting, value }: EnvChange): string {
   const own = new RegExp(`^\\s*(?:export\\s+)?${setting.env}\\s*=`);
   const places = lines.flatMap((line, index) => (own.test(line) ? [index] : []));
   const line = value === undefined ? `#${setting.env}=` : `${setting.env}=${quoted(value)}`;
-  // Of several lines of one variable the last one counts.
+  // If several lines set the variable, the last one has effect, so that line is changed.
   const place = places.at(-1) ?? (value === undefined ? undefined : lines.findLastIndex(isUnset(setting.env)));
   if (value === undefined) {
     return lines.map((each, index) => (places.includes(index) ? line : each)).join('\n');
@@ -76,8 +76,8 @@ function isUnset(env: string): (line: string) => boolean {
 }
 
 /**
- * The value as a line holds it, for Node, systemd and Docker Compose alike: bare where it can be, else in single quotes, in which
- * nothing has a meaning. Undefined if no form fits.
+ * The value as a line of the file holds it, for Node.js, systemd and Docker Compose alike: without quotes where possible, else in
+ * single quotes, in which no character has a special meaning. Undefined if no form fits.
  */
 function quoted(value: string): string | undefined {
   if (/[\r\n]/.test(value)) return undefined;
@@ -86,7 +86,7 @@ function quoted(value: string): string | undefined {
   return /["`\\$]/.test(value) ? undefined : `"${value}"`;
 }
 
-/** A block for each of these settings, in this order. */
+/** The text of a new file: the head, then a block for each of these settings, in this order. */
 export function newEnvText(head: string, values: readonly EnvChange[]): ChangedText {
   const blocks = values.map(({ setting }) => `${commentsOf(setting)}#${setting.env}=\n`);
   return changeEnvText(

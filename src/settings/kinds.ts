@@ -9,7 +9,7 @@ export interface Kind<T> {
   readonly secret?: true;
   /** Returns the value, or a Problem that completes the sentence "PORT …". */
   readonly parse: (raw: string, registry: Registry) => T | Problem;
-  /** Needed if `String(value)` is not readable. */
+  /** The value as text. Needed if `String(value)` is not readable. */
   show?(value: T): string;
 }
 
@@ -119,9 +119,9 @@ export function names<const T extends string>(what: string, words: readonly T[])
   };
 }
 
-/** Random bytes have many different values. A text or pattern made by hand has fewer. */
+/** The least number of different bytes in a secret. Random bytes have many different values. A text or pattern made by hand has fewer. */
 const LEAST_DIFFERENT_BYTES = 12;
-/** The present secret and the previous one. */
+/** The most master secrets: the current one and the previous one. */
 const MOST_SECRETS = 2;
 
 /** Master secrets in base64, the newest first. */

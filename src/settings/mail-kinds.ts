@@ -2,7 +2,7 @@ import { isMailable } from '../domain/mail.ts';
 import type { Sender, SmtpTerms } from '../mail/smtp.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
 
-/** The URL is kept beside the terms, so that logs can mask it. */
+/** The terms of a mail server, with the URL from which they were read, so that logs can mask it. */
 export interface SmtpSetting extends SmtpTerms {
   readonly url: string;
 }
@@ -10,7 +10,7 @@ export interface SmtpSetting extends SmtpTerms {
 const FORM = 'must be a URL such as smtp://user:password@mail.example.com:587';
 const PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 
-/** Mail to another host needs TLS, unless the URL says `?tls=optional`. */
+/** The URL of a mail server. Mail to another host needs TLS, unless the URL says `?tls=optional`. */
 export function smtpUrl(): Kind<SmtpSetting> {
   return {
     name: 'URL, such as `smtp://user:password@mail.example.com:587`',

@@ -3,9 +3,9 @@ import { SETTINGS } from './config.ts';
 
 /** No other program's variables begin with this prefix. */
 const OWN_PREFIX = 'TILL_';
-/** Names up to this length may differ in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
+/** The longest names that may differ in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
 const SHORT = 8;
-/** The guides for partners use this variable for the address of the gateway. Commands are often run in the same terminal. */
+/** The variable with the gateway's address in the guides for partners. Commands are often run in the same terminal. */
 const OF_PARTNERS = 'TILL_URL';
 const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
 
@@ -27,7 +27,10 @@ export function misspeltSettings(environment: Readonly<Record<string, string | u
   });
 }
 
-/** Some settings have the prefix and others do not, and people mix them up. So names are compared without it. */
+/**
+ * The setting that a name with the prefix means. Some settings have the prefix and others do not, and people mix them up. So names
+ * are compared without it.
+ */
 function nearestOwn(word: string): string | undefined {
   const bare = (name: string) => name.replace(OWN_PREFIX, '');
   const meant = nearest(bare(word), KNOWN.map(bare));

@@ -197,7 +197,7 @@ function readEndpoint(word: string): string | Problem {
 }
 
 /**
- * One spelling for URLs of the same endpoint. Two endpoints must agree on facts about money, so two spellings of one endpoint must
+ * The canonical spelling of an endpoint's URL. Two endpoints must agree on facts about money, so two spellings of one endpoint must
  * not count as two. Scheme and credentials are ignored, because they do not make another endpoint.
  */
 function placeOfUrl(word: string): string {
@@ -210,7 +210,7 @@ function placeOfUrl(word: string): string {
   return `${host}${port}${path}?${url.searchParams}`;
 }
 
-/** True for an address. Its private key is with the external signer. */
+/** True for an address in place of a private key. The external signer has the private key. */
 export function isAddress(relayer: string): boolean {
   return isAddressForm(relayer);
 }

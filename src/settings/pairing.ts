@@ -25,7 +25,7 @@ function projectId(): Kind<string> {
   };
 }
 
-/** The value becomes part of a content security policy, so it must be an origin and nothing else. */
+/** The origin of a relay. The value becomes part of a content security policy, so it must be an origin and nothing else. */
 function relayUrl(): Kind<string> {
   return {
     name: 'WebSocket origin, such as `wss://relay.example.com`',
@@ -39,6 +39,6 @@ function relayUrl(): Kind<string> {
   };
 }
 
-/** A content security policy would interpret `*` and `;`. */
+/** The form of a host name. It excludes `*` and `;`, which a content security policy would interpret. */
 const HOST = /^([a-z0-9.-]+|\[[0-9a-f:]+\])$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;

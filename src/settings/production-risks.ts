@@ -24,7 +24,7 @@ export type RiskName = (typeof RISK_NAMES)[number];
 export interface Risk {
   readonly name: RiskName;
   readonly isRefused: boolean;
-  /** The public `/ready` shows the message, so it contains no host, URL or key. */
+  /** The risk as a sentence. The public `/ready` shows it, so it contains no host, URL or key. */
   readonly message: string;
 }
 
@@ -99,7 +99,7 @@ function endpoints({ registry }: RiskSettings, live: readonly LiveNetwork[]): (R
       live
         .flatMap(([, urls]) => urls.map((url) => plainHttp('rpc_plain_http', 'RPC_URLS', url)))
         .filter((risk) => risk !== undefined)
-        // The map keeps the last risk of each name: a refused one, if there is any.
+        // Of several risks with one name, the map keeps the last: a refused one, if there is any.
         .sort((a, b) => Number(a.isRefused) - Number(b.isRefused))
         .map((risk) => [risk.name, risk]),
     ).values(),
@@ -120,14 +120,17 @@ function plainHttp(name: RiskName, env: string, url: string | undefined): Risk |
   return { name, isRefused: reach === 'public', message };
 }
 
-/** `prefer` means `require` here: a node never falls back to plain text. */
+/**
+ * Values of `sslmode` that encrypt without a check of the server. `prefer` counts like `require`: a node never falls back to plain
+ * text.
+ */
 const UNVERIFIED_TLS = ['prefer', 'require', 'no-verify'];
 const VERIFIED_TLS = ['verify-ca', 'verify-full'];
 const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'postgres', 'secret', 'till'];
 
 function database(env: string, databaseUrl: string | undefined): Risk[] {
   const risks = databaseUrl === undefined ? [] : hostUrls(databaseUrl).flatMap((url) => host(env, new URL(url)));
-  // Several hosts may have the same risk. The map keeps the last one of each name: a refused one, if there is any.
+  // Several hosts may have the same risk. The map keeps the last risk of each name: a refused one, if there is any.
   const inOrder = risks.toSorted((a, b) => Number(a.isRefused) - Number(b.isRefused));
   return [...new Map(inOrder.map((risk) => [risk.name, risk])).values()];
 }
@@ -164,7 +167,7 @@ function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | u
   return { name: 'published_key', isRefused: true, message };
 }
 
-/** Gas costs have default limits. Payouts and refunds from the intermediate account have none. */
+/** The risk of payouts and refunds from the intermediate account without a limit. Gas costs have default limits, these have none. */
 function budget(
   { registry, intermediateKey, outgoingPerHour }: RiskSettings,
   live: readonly LiveNetwork[],
@@ -183,7 +186,7 @@ function warning(name: RiskName, message: string): Risk {
 
 type Reach = 'this host' | 'private' | 'public';
 
-/** A name with dots counts as public, unless it has a suffix of private networks. */
+/** The reach of a host. A name with dots counts as public, unless it has a suffix of private networks. */
 function reachOf(hostname: string): Reach {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === '' || /^(.*\.)?localhost$|^127\.|^::1$/.test(host)) return 'this host';

@@ -22,7 +22,7 @@ export function configuredSources(
   const taken = new Set(own.flatMap(({ requests }) => requests.flatMap(({ pairs }) => pairs.map(keyOf))));
   const symbols = [...neededPairs(networks).map(({ base }) => base), ...PUBLIC_CURRENCIES];
   const free = symbols.filter((symbol) => !taken.has(keyOf({ base: symbol, quote: 'USD' })));
-  // Sources state the real time, which a sandbox can be ahead of.
+  // Sources state the real time, and a sandbox's clock can be ahead of it.
   return [...own, ...publicSources(unshiftedWorld(world), free)];
 }
 

@@ -8,7 +8,10 @@ import type { Setting } from './setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or reports all problems at once. Settings name networks, so problems of their files are reported first. */
+/**
+ * Reads all settings, or reports all problems at once. Settings name networks, so problems in the files of networks are reported
+ * first, and alone.
+ */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
   const folder = environment[SETTINGS.networksDir.env]?.trim() ?? '';
   const networks = readRegistry(folder === '' ? undefined : resolve(folder));

@@ -2,7 +2,7 @@ import { type Kind, Problem, secret, text } from './kinds.ts';
 import { httpUrl } from './network-kinds.ts';
 import { setting } from './setting.ts';
 
-/** The names are those of OpenTelemetry, so that a configuration of other services fits. */
+/** Settings for traces. Their names are those of OpenTelemetry, so that the configuration of other services fits. */
 export const TRACE_SETTINGS = {
   otlpEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',

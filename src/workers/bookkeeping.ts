@@ -10,19 +10,19 @@ import { isoText } from '../domain/wait-words.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 
-/** Entries are sealed within this time. */
+/** Entries of the books are sealed within this time. */
 const SEAL_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 60_000;
-/** A lack of cover is noticed within this time. Each check reads every account and asset twice. */
+/** A balance that does not cover what the books owe is noticed within this time. Each check reads every account and asset twice. */
 const COVER_EVERY_MS = 5_000;
-/** Longer than an outage of some minutes, which has its own alert. */
+/** Audits may fail for this long without an alert. An outage of some minutes has an alert of its own. */
 const AUDIT_FAILING_MS = 10 * 60_000;
 
 export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
 }
 
-/** Seals the books of every network and compares them with the chain. The returned function stops this on this node. */
+/** Seals the books of every network and compares them with the chain. The returned function stops this work on this node. */
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps) };
   const alarms = createAlarms(deps, 'books_differ');

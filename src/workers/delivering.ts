@@ -14,31 +14,34 @@ import { createWake, type Nap } from './wake.ts';
 export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' | 'exchangeFor'> {
   readonly feed: EventFeed;
   readonly renderEvents: RenderEvents;
-  /** The work for payments on this node. Deliveries give way to it. */
+  /** The payment work of this node. Deliveries give way to it. */
   readonly paymentWork: PaymentWork;
 }
 
-/** The pause between two searches for due attempts, and for work whose notification was lost. */
+/** The pause between two searches for due attempts. Work whose notification was lost is found after it, too. */
 const POLL_MS = 1_000;
 /** The least time between two rounds, so that events and results of this time share a round. */
 const GATHER_MS = 10;
 /**
- * The fan-out rests this many times as long as it worked, after many events or while the node is busy: a flood of events must not
- * slow down payments. Without payments the factor is 1, so that the fan-out soon catches up.
+ * Factors of the fan-out's rest after many events or while the node is busy: it rests this many times as long as it worked, because
+ * a flood of events must not slow down payments. Without payments the factor is 1, so that the fan-out soon catches up.
  */
 const REST_FACTOR = 9;
 const BUSY_REST_FACTOR = 39;
 const ALONE_REST_FACTOR = 1;
 const FEW_EVENTS = 50;
-/** After a round that was slow because the database stalled, deliveries must not stop for minutes. */
+/** The longest rest. After a round that was slow because the database stalled, deliveries must not stop for minutes. */
 const MAX_REST_MS = 2_000;
 const REST_STEP_MS = 100;
-/** A round occupies one core of the database until it ends. While the node is busy, a round has about this many events. */
+/** The number of events in a round while the node is busy. A round occupies one core of the database until it ends. */
 const BUSY_EVENTS = 100;
 /** A stop waits this long for attempts in flight. Unfinished ones are attempted again when their claims expire. */
 const STOP_WAIT_MS = 5_000;
 
-/** Creates deliveries while this node holds the lease, and attempts deliveries on this node. The returned function stops both. */
+/**
+ * Creates deliveries while this node holds the lease of the fan-out, and attempts deliveries on this node. The returned function
+ * stops both.
+ */
 export async function startDelivering(deps: DeliveringDeps): Promise<() => Promise<void>> {
   const stop = new AbortController();
   const throttle = createThrottle(deps);

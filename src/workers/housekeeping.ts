@@ -38,7 +38,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chai
   ];
 }
 
-/** These jobs run on every node, whatever its roles. One of them reports work that no node does, because all lack its role. */
+/** Jobs that run on every node, whatever its roles. One of them reports work that no node does, because all lack its role. */
 export function checks(deps: WorkerDeps & NodeDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
   return [
     { name: 'announce-node', everyMs: 5_000, run: createAnnouncement(deps) },

@@ -10,22 +10,22 @@ const TAKEN_AFTER = 0.1;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
 /** A stop waits this long for a round. A round that is cut off loses nothing: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
-/** This many failures take about half a minute with the backoff. */
+/** The number of failures in a row that raises an alert. With the backoff they take about half a minute. */
 const FAILURES_UNTIL_ALERT = 10;
 
 /** Work that only one node may do at a time, in rounds. */
 export interface LedWork {
   /** The name of the lease. */
   readonly name: string;
-  /** False while this node must leave the work to others: it takes no lease, and gives back a lease that it holds. */
+  /** False while this node must leave the work to other nodes: it takes no lease, and gives back a lease that it holds. */
   readonly mayLead?: () => boolean;
   /** Called when this node becomes the leader. While it leads, the returned function is called for each round. */
   readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
-  /** Called with the error of a failed round, or with undefined. */
+  /** Called after each round, with the error of a failed round, otherwise with undefined. */
   readonly onRound?: (error: unknown) => Promise<void>;
 }
 
-/** Does the work whenever this node holds its lease. The returned function stops the work on this node. */
+/** Does each work whenever this node holds the lease of that work. The returned function stops all work on this node. */
 export function startLeading(
   deps: LeaseDeps & { readonly metrics: Metrics },
   works: readonly LedWork[],
@@ -74,7 +74,7 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
       const isAway = error instanceof ChainUnavailableError;
       deps.log[isAway ? 'info' : 'warn']({ lease: work.name, failures, err: error }, 'a round failed');
       await work.onRound?.(error)?.catch(() => {});
-      // An unreachable chain has its own alert. If the database is unreachable, the alert cannot be stored either.
+      // No alert for an unreachable chain, which has its own. If the database is unreachable, the alert cannot be stored either.
       const message = `The work ${work.name} failed ${failures} times in a row.`;
       if (!isAway && failures >= FAILURES_UNTIL_ALERT) await deps.failing.set(work.name, message).catch(() => {});
       await deps.world.timers.sleep(withJitter(deps.world, backoffMs(RETRY, failures)), signal);
@@ -82,7 +82,7 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
   }
 }
 
-/** A name to hold leases with: random, after the host of this process if it is known. */
+/** A name with which a node holds leases: random, after the host of this process if it is known. */
 export function newHolder({ world, host }: Pick<LeaseDeps, 'world'> & { readonly host?: string }): string {
   const name = Buffer.from(world.random.bytes(12)).toString('hex');
   return host === undefined ? name : `${host}/${name}`;

@@ -11,7 +11,10 @@ const POLL_MS = 2_000;
 /** A stop closes the SMTP connections and waits this long for their results. */
 const STOP_WAIT_MS = 2_000;
 
-/** Sends mails from this node. The returned function stops this and closes connections; unfinished mails are sent again. */
+/**
+ * Sends mails from this node. The returned function stops this work and closes connections; unfinished mails are sent again by any
+ * node.
+ */
 export function startMailing(deps: WorkerDeps & { readonly secrets: Secrets; readonly mailer: Mailer }) {
   const stop = new AbortController();
   const steady = { ...deps, world: unshiftedWorld(deps.world) };

@@ -16,7 +16,7 @@ const POLL_MS = 1_000;
  */
 const GATHER_MS = 20;
 
-/** Gives events their positions while this node holds the lease. The returned function stops this on this node. */
+/** Gives events their positions while this node holds the lease. The returned function stops this work on this node. */
 export function startPlacing(deps: PlacingDeps): () => Promise<void> {
   const { timers } = deps.world;
   const wake = createWake(timers);

@@ -17,7 +17,7 @@ export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
   readonly standing: RecordStanding;
 }
 
-/** Sends the due items of every network with each of its relayers. The returned function stops this on this node. */
+/** Sends the due items of every network with each of its relayers. The returned function stops this work on this node. */
 export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const { metrics } = deps;
   const relayDeps: RelayDeps = {

@@ -25,16 +25,16 @@ const WINDOW_MS = 100;
 const LEAST_PER_SECOND = 64;
 /** The lowest rate while only the event loop is full, as on a new node while it compiles its code: no payment waits then. */
 const LEAST_WHEN_FULL = 256;
-/** More deliveries than a node can attempt in a second, so that this rate means no limit. */
+/** The highest rate. It means no limit, because it is more than a node can attempt in a second. */
 const MOST_PER_SECOND = 6_400;
 /** The rate after a pause. The first deliveries may come together with a flood of payments that is not noticed yet. */
 const FIRST_PER_SECOND = 400;
-/** How the rate changes after a window. */
+/** The factors by which the rate changes after a window. */
 const WAITING_FACTOR = 1 / 8;
 const FULL_FACTOR = 1 / 2;
 const FREE_FACTOR = 2;
 const PER_ROUND = 16;
-/** Unused allowance is kept for this long. */
+/** The longest time for which unused allowance is kept. */
 const KEPT_S = 0.25;
 
 export function createThrottle({
@@ -99,7 +99,7 @@ export function createThrottle({
     },
     waitMs() {
       if (!isLimited() || bucket.tokens >= PER_ROUND) return 0;
-      // Not longer than a window, because the rate may change after each.
+      // The wait is not longer than a window, because the rate may change after each window.
       return Math.min(WINDOW_MS, Math.ceil(((PER_ROUND - bucket.tokens) * 1000) / bucket.perSecond));
     },
   };

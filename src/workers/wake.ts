@@ -17,7 +17,7 @@ export function wakeByChanges(feed: EventFeed, wake: Pick<Wake, 'all'>): void {
   });
 }
 
-/** Creates sleeps that a wake-up ends early. A wake-up just before a sleep ends it, too. */
+/** Creates sleepers whose sleep a wake-up ends early. A wake-up just before a sleep also ends that sleep. */
 export function createWake(timers: Timers): Wake {
   const sleepers = new Set<() => void>();
   return {

@@ -9,11 +9,11 @@ export interface PaceInput {
   readonly nap: Nap;
 }
 
-/** With open items, the chain is read this often in each block time. */
+/** The number of reads of the chain in each block time, while there are open items. */
 const READS_PER_BLOCK = 20;
 const MIN_READ_MS = 50;
 const MAX_READ_MS = 1_000;
-/** Without open items, a delay in reading blocks does no harm. */
+/** The shortest and longest pause without open items. A delay in reading blocks then does no harm. */
 const MIN_IDLE_MS = 1_000;
 const MAX_IDLE_MS = 5_000;
 

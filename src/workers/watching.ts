@@ -28,7 +28,7 @@ export interface WatchingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
 
 const UNAVAILABLE_AFTER_MS = 60_000;
 
-/** Reads every network and decides payments. The returned function stops this on this node. */
+/** Reads every network and decides payments. The returned function stops this work on this node. */
 export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const { metrics } = deps;
   const watchDeps: WatchDeps = {

@@ -28,11 +28,11 @@ import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } fr
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
-/** Payers need the page to pay, so under load it is refused later than other pages. */
+/** Route options of the checkout page and its files. Payers need them to pay, so under load they are refused later than other pages. */
 const PAYERS = { priority: 'normal' } as const;
 const FOREVER = 'public, max-age=31536000, immutable';
 const ONE_DAY = 'public, max-age=86400';
-/** Without a build the page cannot be rendered. The API works all the same. */
+/** The answer if the checkout page was not built. The API works without the page. */
 const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
 export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {

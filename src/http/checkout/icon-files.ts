@@ -2,15 +2,16 @@ import type { Registry } from '../../chains/registry.ts';
 import { iconedAssets, tokenIconName } from '../views/icons.ts';
 import { makeFile, type StaticFile } from './static-files.ts';
 
-/** Scripts of an SVG do not run, also if somebody opens it as a document. */
+/** The content security policy of icons. Scripts in an SVG do not run, even if somebody opens the SVG as a document. */
 export const ICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-/** Dark grounds on which white letters have enough contrast. */
+/** Dark background colours on which white letters have enough contrast. */
 const GROUNDS = ['#2b5f8f', '#6a3f7f', '#2f6b4f', '#8a4a2b', '#4a4f8f', '#7a2f4f', '#3f5f5f', '#5f5f2f'];
 
 /**
  * The pictures of networks and tokens, by their path below `/icons/`. A network or token whose record names no icon gets its
- * initials. The path of a symbol has the first icon that a token with it has; a token with another icon has a path of its own.
+ * initials. The path of a symbol serves the first icon among the tokens with this symbol. A token with another icon has a path of
+ * its own.
  */
 export function iconFiles(registry: Registry): (path: string) => StaticFile | undefined {
   let files: ReadonlyMap<string, StaticFile> | undefined;
@@ -50,7 +51,7 @@ function fileOf(registry: Registry, ids: readonly string[], name: string): Stati
   return makeFile(icon.type === 'image/svg+xml' ? `${icon.type}; charset=utf-8` : icon.type, icon.bytes);
 }
 
-/** The first letters of two words, or of the only one. */
+/** A picture with initials: the first letters of the first two words, or the first two letters of the only word. */
 export function initials(name: string): string {
   const words = name.match(/[\p{L}\p{N}]+/gu) ?? ['?'];
   const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...(words[0] ?? '?')].slice(0, 2);

@@ -29,9 +29,9 @@ export interface PageBundle extends PageAssets {
   /** The files of the home page, the demo shop and the block pages. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
-  /** The dashboard, with its texts by language. */
+  /** The files of the dashboard, with its texts by language. */
   readonly dashboard: PageAssets & { readonly strings: Readonly<Record<string, DashboardState['strings']>> };
-  /** The point of sale, with its texts by language, and the file of its service worker. */
+  /** The files of the point of sale, with its texts by language, and the file of its service worker. */
   readonly pos: PageAssets & {
     readonly strings: Readonly<Record<string, PosState['strings']>>;
     readonly worker: string;
@@ -73,7 +73,7 @@ const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
 /** Only these folders of the build are served. */
 const SERVED = ['assets', 'icons'];
 
-/** Undefined if the pages were not built, or not completely. */
+/** Loads the built pages. Returns undefined if they were not built, or not completely. */
 export async function loadPageBundle(dir: string): Promise<PageBundle | undefined> {
   const server = join(dir, 'server/entry-server.js');
   const manifestText = await readFile(join(dir, 'client/.vite/manifest.json'), 'utf8').catch(ignoreMissing);
@@ -114,7 +114,7 @@ function assetsOf(
   };
 }
 
-/** The entry, then everything that it imports before it can run, each once. */
+/** The chunk of the entry, then each chunk that it imports statically, directly or indirectly, once. */
 function chunksOf(manifest: Readonly<Record<string, ManifestEntry>>, name: string): ManifestEntry[] {
   const found = new Map<string, ManifestEntry>();
   const add = (key: string) => {

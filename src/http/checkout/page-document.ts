@@ -3,7 +3,7 @@ import { Html, html } from '../reference/html.ts';
 import type { PageBundle } from './page-bundle.ts';
 import { pageHead } from './page-head.ts';
 
-/** A page without JavaScript reloads this often. */
+/** Seconds after which a page without JavaScript reloads. */
 const REFRESH_S = 5;
 
 /** The whole document: the rendered page, and the initial state of its script. */
@@ -33,7 +33,7 @@ function titleOf(state: PageState): string {
 }
 
 function named(title: string, { name }: { readonly name: string }): string {
-  // A function, because `$` in a name would have a meaning in a replacement text.
+  // The replacement is a function, because `$` has a special meaning in a replacement string.
   return title.replace('{merchant}', () => name);
 }
 

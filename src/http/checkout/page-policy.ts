@@ -1,6 +1,6 @@
 interface PolicyInput {
   readonly frameOrigins?: readonly string[];
-  /** The relay of wallets that are paired by code, on pages that offer pairing. */
+  /** The origin of the relay for wallets that are paired by a code, on pages that offer pairing. */
   readonly relayOrigin?: string | undefined;
   readonly formAction?: string;
 }
@@ -28,7 +28,8 @@ export function pageHeaders(
       `form-action ${formAction}`,
       `frame-ancestors ${ancestors}`,
     ].join('; '),
-    // For browsers without frame-ancestors. It cannot name origins, so it is omitted if some origins are allowed.
+    // For browsers without `frame-ancestors`. `X-Frame-Options` cannot list origins, so it is omitted if some origins may embed the
+    // page.
     ...(frameOrigins.length === 0 && { 'X-Frame-Options': 'DENY' }),
     // The page's address is a capability to pay and to cancel, so no referrer is sent to other sites.
     'Referrer-Policy': 'no-referrer',

@@ -40,7 +40,7 @@ interface PageInput {
   readonly pairing: PaymentPage['pairing'];
 }
 
-/** The settings for pairing a wallet by a code. Null if the operator has no project id for it. */
+/** The settings for pairing a wallet by a code. Null if the operator has no project id, or if the payment accepts no served network. */
 export function pairingFor({ config, chains }: HttpDeps, { mode, acceptedAssets }: Payment): PaymentPage['pairing'] {
   const { walletConnectProjectId: projectId, walletConnectRelayUrl: relayUrl } = config;
   const served = servedNetworks({ chains }, mode).map(({ chain }) => chain.network.chainId);
@@ -109,8 +109,8 @@ export async function refundPage(
 }
 
 /**
- * The configured networks of the payment's mode. Without any, all that the gateway could take payments on: the answer then says that
- * none takes payments.
+ * The symbols of native coins, by network: of the configured networks of the payment's mode. If none is configured, of all networks
+ * that the gateway supports: the API then answers that no network takes payments.
  */
 function coinsOf({ chains, registry }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
   const own = chains

@@ -5,7 +5,7 @@ import { pageHead } from './page-head.ts';
 interface ScriptlessPage {
   readonly language: { readonly locale: string; readonly dir: 'ltr' | 'rtl' };
   readonly rendered: { readonly html: string; readonly title: string };
-  /** The stylesheets in addition to those of the checkout. */
+  /** The page's own assets. Its stylesheets are loaded after those of the checkout. */
   readonly assets: PageAssets;
   readonly brandSheet: string | undefined;
 }

@@ -12,7 +12,7 @@ import { type Content, Html, html } from '../reference/html.ts';
 export interface BrowserApp<Strings> {
   readonly title: string;
   readonly assetsOf: (page: PageBundle) => PageAssets & { readonly strings: Readonly<Record<string, Strings>> };
-  /** The initial state of the script, beside the language and its texts. */
+  /** The initial state of the script, apart from the language and its texts. */
   readonly facts: object;
   readonly head?: Content;
 }
@@ -42,8 +42,8 @@ export async function sendBrowserApp<Strings extends object>(
 }
 
 /**
- * True if the person has opened this machine by another of its names. Cookies and passkeys belong to one name, so the browser
- * is redirected to the public one.
+ * True if the browser opened this machine by another loopback name than the public one. Cookies and passkeys belong to one name, so
+ * the browser is redirected to the public one.
  */
 function isOtherName(asked: string, publicName: string): boolean {
   return LOOPBACK.has(asked) && LOOPBACK.has(publicName) && asked !== publicName;

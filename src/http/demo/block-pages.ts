@@ -52,7 +52,7 @@ function eventLine(registry: Registry, event: ChainEvent): Html {
   return html`<li><a href="/sandbox/tx/${event.transactionHash}">${text}</a></li>`;
 }
 
-/** Undefined if the chain has no such block yet. */
+/** The page of one block. Undefined if the chain has no such block yet. */
 export async function blockPage(
   registry: Registry,
   reader: ChainReader,
@@ -73,7 +73,7 @@ ${stories(registry, events, nameOf, (event) => html`<p class="faint">Transaction
   );
 }
 
-/** The transaction, with the Collector's events as sentences. Undefined for an unknown transaction. */
+/** The page of a transaction on chain, with the Collector's events as sentences. Undefined for an unknown transaction. */
 export async function transactionPage(
   registry: Registry,
   chain: Chain,
@@ -113,7 +113,7 @@ function top(title: string): Html {
   return html`<div class="top"><p class="crumb"><a href="${BLOCKS}">Blocks</a></p><h1>${title}</h1></div>`;
 }
 
-/** The id of the payment or transfer of an event. Undefined for an event of another gateway. */
+/** Finds the id of the payment or transfer that an event is about. Undefined for an event of another gateway. */
 export type EventNamer = (event: SubjectEvent) => string | undefined;
 
 function stories(

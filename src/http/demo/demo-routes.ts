@@ -44,7 +44,8 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     });
   });
 
-  // The receiver of a shop that no longer exists. The gateway disables endpoints that point here.
+  // A webhook receiver that always answers 410, like that of a shop that no longer exists. The gateway disables endpoints that
+  // point here.
   app.post('/demo/gone', { ...route, config: { ignoresBody: true } }, (_request, reply) => reply.code(410).send());
 
   app.get('/demo', page, (request, reply) => send(request, reply, shopPage()));
@@ -102,7 +103,7 @@ function chainOf({ chains, sandbox }: ShopDeps): Chain {
   return connected.chain;
 }
 
-/** An unknown payment id is a mistake of the visitor, not a fault. */
+/** Rethrows every error except a 4xx answer of the API. An unknown payment id is a mistake of the visitor, not a fault. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof DemoApiError) || error.status >= 500) throw error;
 }

@@ -8,7 +8,7 @@ export interface Product {
   readonly priceText: string;
 }
 
-/** One product is priced in euros, so that a payer sees a price at par and a converted one. */
+/** The products of the demo shop. One is priced in euros, so that a payer sees a price at par and a converted one. */
 export const PRODUCTS: readonly Product[] = [
   {
     id: 'beans',
@@ -37,7 +37,7 @@ export interface ShopDeps extends HttpDeps {
   readonly sandbox: DemoShop;
 }
 
-/** Enough time for a visitor to try everything. */
+/** The lifetime of an order's payment, long enough for a visitor to try everything. */
 const LIFETIME_S = 15 * 60;
 const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/;
 
@@ -92,7 +92,7 @@ export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly payload?: object | undefined;
-  /** The most attempts, with one second between them. */
+  /** The most attempts. The pause between two attempts is the `Retry-After` of the refusal. */
   readonly attempts?: number;
 }
 

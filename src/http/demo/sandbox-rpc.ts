@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
-/** The JSON-RPC methods that the wallet of the page needs: reads, and sending signed transactions. */
+/** The JSON-RPC methods that the checkout page's wallet needs: reads, and sending signed transactions. */
 const METHODS = new Set([
   'eth_blockNumber',
   'eth_call',

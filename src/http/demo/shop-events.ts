@@ -2,9 +2,9 @@ import type { TillEvent } from '../../../sdk/src/api-types.ts';
 
 /** The events that the shop has received, in the memory of its node. A real shop would use a database. */
 export interface ShopEvents {
-  /** A repeated event counts once. */
+  /** Stores an event. An event that arrives again is stored once. */
   take(event: TillEvent): void;
-  /** Newest first. */
+  /** The stored events, newest first. */
   list(): readonly TillEvent[];
 }
 
@@ -19,7 +19,7 @@ export function createShopEvents(): ShopEvents {
       const [oldest] = events.keys();
       if (events.size > KEPT && oldest !== undefined) events.delete(oldest);
     },
-    // Webhooks may arrive in any order.
+    // Sorted by time, because webhooks may arrive in any order.
     list: () =>
       [...events.values()].toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.sequence - a.sequence),
   };

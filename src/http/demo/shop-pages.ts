@@ -3,7 +3,7 @@ import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
 
-/** Pages of unfinished payments reload this often. */
+/** Seconds after which pages of unfinished payments, and the page of events, reload. */
 const REFRESH_S = 2;
 const EVENTS_AT = '/demo/events';
 

@@ -5,9 +5,12 @@ import { type ApiCall, callApi, type ShopDeps } from './demo-shop.ts';
 import type { ShopEvents } from './shop-events.ts';
 
 export const WEBHOOKS_AT = '/demo/webhooks';
-/** Distinguishes the shop's endpoints from endpoints that a developer registers with the same key. */
+/** The description of the shop's endpoints. It distinguishes them from endpoints that a developer registers with the same key. */
 const DESCRIPTION = 'Demo shop';
-/** Nobody waits for the registration, so it may take long. Without it the shop gets no webhooks until the next start. */
+/**
+ * The most attempts to register the shop's endpoint. Nobody waits for the registration, so it may take long. Without it the shop
+ * gets no webhooks until the next start.
+ */
 const ATTEMPTS = 300;
 
 interface EndpointView {
@@ -19,9 +22,9 @@ interface EndpointView {
 
 /** The shop's webhook endpoint, used like that of any shop: with the API and the client library. */
 export interface ShopWebhooks {
-  /** Registers the address of this node. An existing endpoint gets a new secret: the shop keeps secrets only in memory. */
+  /** Registers the URL of this node as an endpoint. An existing endpoint gets a new secret: the shop keeps secrets only in memory. */
   register(): Promise<void>;
-  /** Returns false if the signature is wrong. */
+  /** Verifies a webhook and stores its event. Returns false if the signature is wrong. */
   receive(
     body: Uint8Array,
     headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -68,7 +71,10 @@ export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents)
   };
 }
 
-/** The loopback address of the listener. A listener on another specific address is not reached, and gets no webhooks. */
+/**
+ * The loopback address and port of the listener. A listener on another specific address cannot be reached by loopback, so it gets
+ * no webhooks.
+ */
 function loopbackOf({ address, port }: AddressInfo): string {
   return address === '::1' ? `[::1]:${port}` : `127.0.0.1:${port}`;
 }

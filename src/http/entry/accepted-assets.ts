@@ -5,7 +5,7 @@ import type { Mode } from '../../domain/mode.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
 
-/** The list of a request in canonical form. The schema has checked the form of each entry. */
+/** The accepted assets of a request, in canonical form. The schema has already checked the form of each entry. */
 export function canonicalAccepted(given: readonly string[] | null | undefined): AcceptedAssets {
   if (given === undefined || given === null) return null;
   const ids = given.map((text) => {
@@ -16,7 +16,7 @@ export function canonicalAccepted(given: readonly string[] | null | undefined): 
   return canonicalList(ids);
 }
 
-/** Refuses entries that no payment of the mode could be paid with. */
+/** Refuses accepted assets with which no payment of the mode could be paid. */
 export function checkAccepted(deps: HttpDeps, mode: Mode, given: readonly string[] | null | undefined): void {
   if (given === undefined || given === null) return;
   const ids = given.map((text) => canonicalAccepted([text])?.[0] ?? '');

@@ -31,9 +31,9 @@ import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 import { canWait, turnGate } from './turns.ts';
 
 /**
- * The callers that a route admits. Every `/v1` route declares them in its `config`. The hook below checks them before the body
+ * The callers that a route admits. Every `/v1` route declares them in its `config`. The hook below checks a request before its body
  * is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit, version against the
- * pin, scope, merchant. The client address is checked together with the credentials.
+ * pinned version, scope, merchant. The client address is checked together with the credentials.
  */
 export interface Access {
   readonly scheme: Scheme;
@@ -41,7 +41,7 @@ export interface Access {
   readonly scope: Right;
   /** The part of the request with the merchant id, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
-  /** True if a request without the header concerns all merchants of the caller. */
+  /** True if a request without the header `Merchant-Id` concerns all merchants of the caller. */
   readonly mayOmitMerchant?: true;
   /** True if the route also answers for deleted merchants. */
   readonly takesDeleted?: true;
@@ -115,7 +115,10 @@ export function guardRoutes(app: App, gates: Gates): void {
   });
 }
 
-/** In callback style, so that a known caller of a known merchant is admitted without waiting for a turn of the event loop. */
+/**
+ * The hook that checks the callers of a route. In callback style, so that a known caller of a known merchant is admitted without
+ * waiting for a turn of the event loop.
+ */
 function guardOf(gate: Gate) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     try {
@@ -139,7 +142,7 @@ interface Admission {
   readonly reply: AnswerHeaders;
 }
 
-/** Throws or rejects with the refusal. Returns undefined if there is nothing to await. */
+/** Checks a request and sets its caller. Throws or rejects with the refusal. Returns undefined if there is nothing to await. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, limits, load, priority, access } = gate;
@@ -160,8 +163,9 @@ function admit(admission: Admission): Promise<void> | undefined {
 }
 
 /**
- * Throws if the key or session of a request that was held is no longer in force, or no longer has the right. A right that has ended
- * must not show what happened since. A change that was carried out is answered all the same.
+ * Checks the caller of a held read again. Throws if the key or session is no longer in force, or has lost the right: a caller
+ * without the right must not see what happened since. Only reads are checked, because a change that was carried out is answered in
+ * any case.
  */
 export async function readmit(deps: HttpDeps, request: FastifyRequest): Promise<void> {
   const { access } = request.routeOptions.config;
@@ -241,7 +245,7 @@ function sessionOver(): ApiError {
   return new ApiError('unauthorized', 'Your session has ended. Sign in again.');
 }
 
-/** The rights of a session. A person of the operator names the partner in a header; all other people belong to one. */
+/** The caller of a session, with its rights. A person of the operator names the partner in a header; all other people belong to one. */
 function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   const { person } = session;
   const partnerId = person.partnerId ?? headerOf(request, 'partner-id') ?? '';
@@ -257,7 +261,10 @@ function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   return { via: 'session', mode, rights, session };
 }
 
-/** A stranger with a stolen key counts against their own address, so that they cannot use up the limit of the key's owner. */
+/**
+ * Refuses a key that is used from an address outside its list. The request counts against the client's address, so a stranger with
+ * a stolen key cannot use up the limit of the key's owner.
+ */
 function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHolder): void {
   if (addresses === null || isListedAddress(addresses, request.ip)) return;
   gate.limits.address.take(reply, addressGroup(request.ip));
@@ -277,8 +284,8 @@ function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Prom
     request.merchant = merchant;
   };
   if (!isPlausibleId(id)) throw merchantNotFound(id);
-  // A merchant's own routes read its current row. For payments a cached row of the last seconds is enough, because the insert
-  // checks the merchant again.
+  // Routes about a merchant, with its id in the path, read its current row. For payments a cached row of the last seconds is
+  // enough, because the insert checks the merchant again.
   const known = access.merchant === 'header' ? deps.merchants.peek(id) : undefined;
   if (known !== undefined) return void accept(known);
   const read = access.merchant === 'header' ? deps.merchants.get(id) : readMerchant(deps, id);
@@ -330,7 +337,7 @@ async function identify(deps: HttpDeps, credentials: Credentials, request: Visit
   return { via: 'key', mode: key.mode, rights: key, key };
 }
 
-/** A request without usable credentials counts against its address like a wrong guess. */
+/** Reads the credentials of a request. A request without usable ones counts against its address, like a wrong guess. */
 function readCredentials({ gate, request, reply }: Admission, scheme: Exclude<Scheme, 'visitor'>): Credentials {
   try {
     return credentialsIn(request, scheme, gate.deps.config.publicUrl);

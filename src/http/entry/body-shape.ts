@@ -1,6 +1,6 @@
-/** More than twice the depth of the deepest request of this API. */
+/** The deepest nesting of a body, more than twice that of the deepest request of this API. */
 const MAX_DEPTH = 32;
-/** An order of 100 line items has about 700 values. */
+/** The most values in a body. An order of 100 line items has about 700 values. */
 const MAX_VALUES = 2_000;
 
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [...Buffer.from('"\\,[{]}')];

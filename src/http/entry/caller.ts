@@ -15,7 +15,7 @@ import type { HttpDeps } from '../deps.ts';
 
 /** The rights of a key or of a person's session, with the owner and merchants that they apply to. */
 export interface CallerRights extends Pick<KeyHolder, 'id' | 'partnerId' | 'mode' | 'merchantIds' | 'pinnedVersion'> {
-  /** Null means every right. */
+  /** The scopes and further rights. Null means every right. */
   readonly scopes: readonly Right[] | null;
 }
 
@@ -64,7 +64,7 @@ export function ownerOf(request: FastifyRequest): Owner {
   return { partnerId, mode };
 }
 
-/** The merchants whose objects a list shows: the named merchant, or all merchants that the caller may act for. */
+/** The owner of the objects that a list shows: the named merchant, or all merchants that the caller may act for. */
 export function placeOf(request: FastifyRequest): MerchantPlace {
   const { merchant } = request;
   return merchant === undefined
@@ -78,7 +78,7 @@ export function actorOf(request: FastifyRequest): string {
   return `${via === 'session' ? 'person' : 'key'}:${callerRights(request).id}`;
 }
 
-/** The dependencies of an action, with the origin of the request for its audit entries. */
+/** The dependencies of an action, with the origin of the request for the audit log. */
 export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
   const { caller } = request;
   const { partnerId = '' } = caller === undefined || caller.via === 'app' ? {} : caller.rights;
@@ -97,13 +97,16 @@ export function checkRight({ via, rights: { scopes } }: PartnerCaller, scope: Ri
   throw new ApiError('forbidden', `${via === 'key' ? 'This Api-Key lacks' : 'Your role lacks'} the scope ${scope}.`);
 }
 
-/** Refuses a request that needs more than its route requires: another scope, and for people a passkey. */
+/** Checks more than the route requires: a further scope, and for people a passkey. Refuses the request if one is missing. */
 export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scope: Right): void {
   checkRight(partnerCallerOf(request), scope);
   checkPasskey(request, deps);
 }
 
-/** A stolen session must not be enough for changes that move money or rights. Keys have no passkeys. */
+/**
+ * Refuses a session without a recent passkey: a stolen session must not be enough for changes that move money or rights. Keys have
+ * no passkeys.
+ */
 export function checkPasskey({ caller }: Visit, { world }: Pick<HttpDeps, 'world'>): void {
   if (caller?.via !== 'session' || isVerified(caller.session, unshifted(world.clock).nowMs())) return;
   throw new ApiError('forbidden', 'Show your passkey again for this change.', { details: { needs: 'passkey' } });

@@ -4,8 +4,8 @@ import type { Clock } from '../../runtime/world.ts';
 /** Limits how often something may happen under one name within ten minutes, in this node's memory. */
 export interface CountLimit {
   /**
-   * Does the work, unless the limit is reached for one of the names: then throws `rate_limited`. Work under way counts like work that
-   * has counted, so requests of the same moment do not exceed the limit. `doesCount` says whether the work counts when it is over.
+   * Runs `work`, unless one of the names has reached its limit: then throws `rate_limited`. Running work also counts against the
+   * limit, so simultaneous requests cannot exceed it. At the end, `doesCount` decides by the outcome whether the work counts.
    */
   run<Result>(
     names: readonly string[],
@@ -24,10 +24,10 @@ export interface CountLimitInput {
 const WINDOW_MS = 10 * 60_000;
 const MAX_NAMES = 50_000;
 
-/** Only failures count, so a whole office may sign in at nine o'clock. */
+/** The limit of failed sign-ins. Successful ones do not count, so a whole office may sign in at nine o'clock. */
 export const SIGN_IN_FAILURES = { max: 20, message: 'Too many failed sign-ins. Try again later.' };
 
-/** Payments that one address creates by one payment link. The limit is high, because visitors of a café share an address. */
+/** The limit of payments that one address creates by one payment link. It is high, because visitors of a café share an address. */
 export const LINK_ORDERS = { max: 30, message: 'Too many payments by this link. Try again in some minutes.' };
 
 export const MAILED_RECEIPTS = {
@@ -65,7 +65,7 @@ export function createCountLimit(clock: Clock, { max, message }: CountLimitInput
 
   function begin(name: string): Count {
     const count = counts.get(name) ?? { counted: 0, underWay: 0, endMs: 0 };
-    // A full table drops its oldest name, so that a flood of names does not grow the memory without bound.
+    // A full map drops its oldest name, so that a flood of names does not grow the memory without bound.
     if (counts.size >= MAX_NAMES && !counts.has(name)) counts.delete(counts.keys().next().value ?? '');
     counts.set(name, count);
     count.underWay += 1;

@@ -7,13 +7,13 @@ import { cookieIn } from './session-cookie.ts';
 export type Scheme =
   /** An Api-Key, or the session of a person. */
   | 'partner'
-  /** An Api-Key, or an App-Id with a Client-Id. Cookies are ignored, because pages of all origins may call these routes. */
+  /** An Api-Key, or an App-Id with a Client-Id. Cookies are ignored, because pages of all origins may call the gateway routes. */
   | 'gateway'
   /** An Api-Key or X-Api-Key. */
   | 'legacy'
   /** The session of a person. */
   | 'person'
-  /** No credentials: a page of ours that signs somebody in. */
+  /** No credentials. For our pages that sign somebody in. */
   | 'visitor';
 
 export type Credentials =
@@ -21,7 +21,7 @@ export type Credentials =
   | { readonly via: 'app'; readonly appId: string }
   | { readonly via: 'session'; readonly token: string; readonly mode: Mode };
 
-/** Throws the error of the catalogue if the request has no usable credentials. */
+/** Reads the credentials that the scheme accepts. Throws an error of the catalogue if the request has no usable ones. */
 export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'visitor'>, origin: string): Credentials {
   refuseConflicts(request);
   switch (scheme) {
@@ -36,7 +36,7 @@ export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'vis
   }
 }
 
-/** Applies to every route. If a caller sends two identities, the gateway must not choose one of them silently. */
+/** Refuses a request with two identities, on every route: the gateway must not choose one of them silently. */
 function refuseConflicts(request: WithHeaders): void {
   const [keys, others] = [headersOf(request, 'api-key'), headersOf(request, 'x-api-key')];
   if (new Set([...keys, ...others]).size > 1) {
@@ -48,8 +48,9 @@ function refuseConflicts(request: WithHeaders): void {
 }
 
 /**
- * Protects against cross-site requests: a page of another site can make a browser send our cookie. It cannot send the header
- * Session-Mode without a preflight, which no route allows, and it cannot forge Sec-Fetch-Site.
+ * The mode that a person's request names. The check protects against cross-site requests: a page of another site can make a browser
+ * send our cookie. It cannot send the header Session-Mode without a preflight, which no route allows, and it cannot forge
+ * Sec-Fetch-Site.
  */
 export function sessionModeIn(request: WithHeaders): Mode {
   const mode = headerOf(request, 'session-mode');
@@ -72,7 +73,7 @@ function refuseStranger(): never {
   throw new ApiError('unauthorized', 'Sign in first.');
 }
 
-/** Old clients of the deprecated list send their key in X-Api-Key. */
+/** The key of a request to the deprecated list. Old clients send it in X-Api-Key. */
 function legacyCredentials(request: WithHeaders): Credentials {
   const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
   if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');

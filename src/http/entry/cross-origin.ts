@@ -27,7 +27,10 @@ const ALLOWED = [
   'access-control-expose-headers',
 ];
 
-/** Pages of any origin may call these routes: wallets run in browsers. Credentials are in headers, never in cookies. */
+/**
+ * Prefixes of the routes that pages of any origin may call, because wallets run in browsers. Credentials are in headers, never in
+ * cookies.
+ */
 export const GATEWAY_PREFIX = '/v1/gateway';
 export const X402_PREFIX = '/x402';
 
@@ -35,7 +38,7 @@ export function isCrossOrigin(url: string): boolean {
   return url.startsWith(GATEWAY_PREFIX) || url.startsWith(`${X402_PREFIX}/`);
 }
 
-/** Sent with every answer of these routes, also with refusals: otherwise a page could not read why it was refused. */
+/** Headers of every answer of the cross-origin routes, refusals included: otherwise a page could not read why it was refused. */
 export const CROSS_ORIGIN_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
@@ -47,6 +50,7 @@ export const PREFLIGHT = {
   allowedHeaders: ALLOWED,
   exposedHeaders: EXPOSED,
   maxAge: 86_400,
-  // An OPTIONS that is no preflight gets the same answer: the plugin's refusal is not in the error catalogue.
+  // An OPTIONS request that is no preflight gets the same answer as a preflight: the plugin's refusal is not in the error
+  // catalogue.
   strictPreflight: false,
 };

@@ -1,16 +1,16 @@
 /**
- * Shares a few places between callers. A caller has at most `perCaller` places at once, and waiting callers get free places in
- * turns. So a caller with many requests delays a caller with one request by one turn at most.
+ * Shares a few slots for running work (`places`) between callers. A caller has at most `perCaller` slots at once, and waiting
+ * callers get free slots in turn. So a caller with many requests delays a caller with one request by one turn at most.
  */
 export interface FairQueue {
-  /** Runs the work as soon as there is a place. Returns undefined, and runs nothing, if too many requests of the caller wait. */
+  /** Runs the work as soon as a slot is free. Returns undefined, and runs nothing, if too many requests of the caller wait. */
   run<T>(caller: string, work: () => Promise<T>): Promise<T> | undefined;
 }
 
 export interface FairQueueInput {
   readonly places: number;
   readonly perCaller: number;
-  /** The most requests of one caller that may wait for a place. */
+  /** The most requests of one caller that may wait for a slot. */
   readonly waitingPerCaller: number;
 }
 
@@ -20,7 +20,7 @@ interface Line {
 }
 
 export function createFairQueue({ places, perCaller, waitingPerCaller }: FairQueueInput): FairQueue {
-  /** In the order of turns. A caller that gets a place, or returns one, moves to the end. */
+  /** The queues of the callers, with the next caller first. A caller that gets a slot, or returns one, moves to the end. */
   const lines = new Map<string, Line>();
   let free = places;
 

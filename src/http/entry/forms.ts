@@ -4,9 +4,9 @@ import type { Parsed } from '../../domain/parsed.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
 /**
- * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all broken fields,
- * whether a length, a pattern or a checksum is wrong. A form returns the problem or undefined; it may read the fields
- * beside it. `rule` is the `x-rule` of the schema.
+ * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all invalid fields, whether a
+ * length, a pattern or a checksum is wrong. A form returns the problem or undefined. It may read the other fields of the same
+ * object. `rule` is the `x-rule` of the schema.
  */
 const FORMS: Readonly<Record<string, (text: string, beside: Beside, rule: string) => string | undefined>> = {
   text: (text, _, rule) => (text.isWellFormed() ? undefined : rule),
@@ -42,7 +42,7 @@ function validate(form: string, text: string, schema?: Schema, place?: { readonl
 }
 validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
 
-/** Credentials in a URL are refused, because others will see the URL. */
+/** True for an HTTPS URL without credentials. Credentials in a URL are refused, because others will see the URL. */
 function isHttpsUrl(text: string): boolean {
   const url = URL.parse(text);
   return text.isWellFormed() && url?.protocol === 'https:' && url.username === '' && url.password === '';

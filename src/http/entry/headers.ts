@@ -24,7 +24,7 @@ export interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An empty header counts as missing: some proxies send an empty one in place of none, or beside the real one. */
+/** The value of a header. An empty header counts as missing: some proxies send an empty one in place of none, or beside the real one. */
 export function headerOf(request: WithHeaders, name: OurHeader): string | undefined {
   const value = request.headers[name];
   if (typeof value !== 'string' || value === '') return undefined;
@@ -37,7 +37,7 @@ export function headerOf(request: WithHeaders, name: OurHeader): string | undefi
 export function headersOf(request: WithHeaders, name: OurHeader): string[] {
   const value = request.headers[name];
   if (typeof value !== 'string') return [];
-  // Most headers are sent once.
+  // Most headers are sent once, so they need no split.
   if (!value.includes(JOINT)) return value === '' ? [] : [value];
   return value.split(JOINT).filter((part) => part !== '');
 }

@@ -25,7 +25,7 @@ export function idempotentRequest(request: FastifyRequest, meaning: unknown): Id
   return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key }, meaning };
 }
 
-/** Replays are marked, so that a client can distinguish a replayed answer from a first one. */
+/** Sends the answer of an idempotent request. A header marks a replay, so that a client can distinguish it from a first answer. */
 export function sendAnswer(
   { metrics }: HttpDeps,
   reply: FastifyReply,

@@ -13,12 +13,12 @@ import type { Turns } from './turns.ts';
  * payments of another. Routes never use this pool directly.
  */
 export interface ListReads {
-  /** Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
+  /** Runs a list on the primary. Throws `rate_limited` if the key has too many lists in flight, or has used up its database time. */
   read<T>(keyId: string, reply: FastifyReply, work: Work<T>): Promise<T>;
   /**
-   * Like `read`, for a list that a replica may answer. Only for lists whose every change that the caller can cause or learn of
-   * appends an event of the caller's partner: the replica answers after it has replayed the partner's last event. The header
-   * `Read-From` names the server that answered.
+   * Like `read`, but a replica may answer, after it has replayed the last event of the caller's partner. So every change to the
+   * list that the caller can cause or learn of must append an event of that partner. The header `Read-From` names the server that
+   * answered.
    */
   readReplicated<T>(caller: ListCaller, reply: FastifyReply, work: Work<T>): Promise<T>;
   /** Begins an export. Throws `rate_limited` if the key has one already, or the node has too many. */
@@ -26,7 +26,7 @@ export interface ListReads {
 }
 
 export interface ListCaller extends Owner {
-  /** The key or the session. */
+  /** The id of the key, or of the person of a session. */
   readonly id: string;
 }
 type Work<T> = (db: Reader) => Promise<T>;
@@ -34,7 +34,7 @@ type Work<T> = (db: Reader) => Promise<T>;
 /** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */
 export interface ExportReads {
   page<T>(work: Work<T>): Promise<T>;
-  /** May be called more than once. */
+  /** Ends the export. May be called more than once. */
   end(): void;
 }
 
@@ -52,12 +52,12 @@ export interface ListReadsInput {
   readonly onRefusal: () => void;
 }
 
-/** The most lists of one key that run at once. The other places are for other keys. */
+/** The most lists of one key that run at once. The other connections of the pool are for other keys. */
 const PER_KEY = 2;
 const WAITING_PER_KEY = 8;
 const MAX_BUCKETS = 10_000;
 const EXPORT_RETRY_MS = 10_000;
-/** The most exports of all keys together. The other places of the pool are for lists. */
+/** The most exports of all keys together. The other connections of the pool are for lists. */
 const EXPORTS = 2;
 
 export function createListReads(
@@ -92,7 +92,7 @@ export function createListReads(
     reply.header('RateLimit', '"lists";r=0;t=1');
   }
 
-  /** A list is charged after it has run, because its cost is not known before. The next list waits until the debt is paid. */
+  /** Runs a list and charges its time afterwards, because its cost is not known before. The next list waits until the debt is paid. */
   async function charged<T>(key: string, work: () => Promise<T>): Promise<T> {
     const startedAtMs = clock.nowMs();
     try {
@@ -103,12 +103,12 @@ export function createListReads(
   }
 
   const onPrimary = <T>(work: Work<T>) => work(listDb.sql);
-  /** On the replica, or else on the primary. */
+  /** Runs the work on the replica, or on the primary if the replica cannot answer. */
   const onEither = <T>(caller: ListCaller, reply: FastifyReply, work: Work<T>) =>
     replicaReads === undefined
       ? onPrimary(work)
       : replicaReads.read(caller, work, (from) => {
-          // The later pages of an export follow the headers.
+          // The headers are sent before the later pages of an export are read.
           if (!reply.raw.headersSent) reply.header('Read-From', from);
         });
 
@@ -126,7 +126,7 @@ export function createListReads(
     }
     try {
       const rows = await answer;
-      // Views and JSON are built in a turn of their own.
+      // Views and JSON are built in a separate turn of the event loop.
       await turns.take(keyId);
       return rows;
     } catch (error) {

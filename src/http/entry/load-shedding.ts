@@ -17,9 +17,9 @@ declare module 'fastify' {
 }
 
 /**
- * Measures the delay of the event loop with a recurring timer. The lateness of the timer is the time that other events had to
- * wait. The delay is a moving average: an overloaded loop is late in most turns, but a single long turn, such as the first ones
- * after the start, is no overload.
+ * Measures the delay of the event loop with a recurring timer. The timer's lateness is the time that other events had to wait. The
+ * delay is a moving average: an overloaded loop is late in most turns, but a single long turn, such as the first ones after the
+ * start, is no overload.
  */
 export interface LoadGauge {
   /** Throws a 503 while the delay is too long for the priority: a quick refusal is better than a late answer. */
@@ -38,7 +38,7 @@ export function createLoadGauge(
   let dueAtMs = Number.POSITIVE_INFINITY;
   let averageMs = 0;
   let cancel = () => {};
-  /** Includes the present turn, which counts as soon as it is late. */
+  /** The average at this moment. It includes the running turn as soon as that turn is late. */
   const averageNow = () => averageMs + WEIGHT * (Math.max(0, clock.nowMs() - dueAtMs) - averageMs);
   const tick = () => {
     averageMs = averageNow();

@@ -17,7 +17,10 @@ declare module 'fastify' {
 const MAX_PATH = 300;
 const MAX_MESSAGE = 500;
 
-/** One log line and one measurement per answer. Only the path is logged, because a query may contain private data. */
+/**
+ * Adds hooks that write one log line and one measurement per answer. Only the path is logged, because a query may contain private
+ * data.
+ */
 export function observe(app: App, deps: HttpDeps): void {
   const { log, metrics, world, drain, paymentWork } = deps;
   const clock = unshifted(world.clock);
@@ -60,7 +63,10 @@ function logRequest(
   log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
 }
 
-/** Notes a request for the log that the partner's developers read. Requests of the dashboard would hide those of programs. */
+/**
+ * Notes a request for the log that the partner's developers read. Only requests with a key are noted: those of the dashboard would
+ * hide them.
+ */
 function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
   const { caller } = request;
   if (caller?.via !== 'key') return;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Enough for ten thousand held requests and everything else. */
+/** The open files that are enough for ten thousand held requests and everything else. */
 const ENOUGH = 12_000;
 
-/** Undefined if the limit is high enough, or if the system does not show it. */
+/** A warning if too few files may be open. Undefined if the limit is high enough, or if the system does not show it. */
 export function openFilesWarning(): string | undefined {
   const limit = openFilesLimit();
   if (limit === undefined || limit >= ENOUGH) return undefined;

@@ -3,7 +3,7 @@ import { isZeroAccount } from '../../domain/addresses/families.ts';
 import { chainIn, parseAccount } from '../../domain/caip.ts';
 import { type Issue, validationError } from '../../errors.ts';
 
-/** The most accounts in one answer. Each one is looked up on its chain. */
+/** The most accounts that one request can offer. Each one is looked up on its chain. */
 const MAX_ACCOUNTS = 100;
 
 /**

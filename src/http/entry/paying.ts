@@ -16,7 +16,7 @@ export function beginPaying(paymentWork: PaymentWork) {
   };
 }
 
-/** Called when the handler has ended, or waits for something outside of this node. */
+/** Ends the payment work of a request. Called when the handler has ended, or waits for something outside of this node. */
 export function endPaying(paymentWork: PaymentWork, request: FastifyRequest): void {
   if (!request.isPaying) return;
   request.isPaying = false;

@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids.ts';
 
 /**
- * The payment id in a gateway route. Wallets send the id. For hosts that they do not know, they send the whole link,
+ * The payment id in the path of a gateway route. Wallets send the id. For hosts that they do not know, they send the whole link,
  * percent-encoded once more. A URL of another host is not a payment of ours.
  */
 export function paymentIdIn(parameter: string, publicUrl: string): string | undefined {

@@ -38,7 +38,7 @@ type StatsWanted = (typeof STATS)[number];
 export interface ListAnswer {
   readonly page: readonly ListedPayment[];
   readonly nextCursor: string | null;
-  /** Undefined if the request does not want them. */
+  /** The totals of all pages. Undefined if the request does not want them. */
   readonly stats: PaymentStats | undefined;
   readonly nowMs: number;
 }
@@ -65,9 +65,9 @@ export async function answerList(
 }
 
 /**
- * The query in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The time range is
- * not included, because point-of-sale software computes a new `endTs` for each page. This is safe: a cursor is a position, and
- * the range only bounds the list.
+ * The query in one canonical spelling, to which a cursor is bound: the owner, the merchants, the filters and the order. The time
+ * range is not included, because point-of-sale software computes a new `endTs` for each page. This is safe: a cursor is a position,
+ * and the range only bounds the list.
  */
 function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
   const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId, search } = request;
@@ -77,7 +77,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     partnerId,
     mode,
     merchantIds && set(merchantIds),
-    // The former places of the time range. They stay null, so that cursors of older versions without a range stay valid.
+    // Two positions that once had the time range. They stay null, so that cursors of older versions without a range stay valid.
     null,
     null,
     set(symbols.map((symbol) => symbol.toLowerCase())),
@@ -124,7 +124,7 @@ function timeOf(text: string | undefined): number | undefined {
   return parsed?.ok ? parsed.value : undefined;
 }
 
-/** An unknown symbol matches nothing. */
+/** The assets with these symbols. An unknown symbol matches nothing. */
 function assetsCalled(registry: Registry, symbols: readonly string[]): string[] {
   const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
   return registry.assets.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);

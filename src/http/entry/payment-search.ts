@@ -7,7 +7,10 @@ import type { PaymentFilter, PaymentName } from '../../store/payments/payment-fi
 import type { Reader } from '../../store/plumbing/database.ts';
 import { paymentIdIn } from './payment-id.ts';
 
-/** The filter for a search text. Its forms exclude each other: a reference id has at most 35 characters and no underscore. */
+/**
+ * The filter for a search text: the name of a payment, or a part of a reference id. These exclude each other: a reference id has at
+ * most 35 characters and no underscore.
+ */
 export async function readSearch(
   db: Reader,
   publicUrl: string,

@@ -13,9 +13,9 @@ interface AskedAssets {
   readonly mode: Mode;
   readonly merchant: Pick<PayableMerchant, 'fees' | 'acceptedAssets' | 'partnerAccepted'>;
   readonly unit: Unit;
-  /** The canonical list of the payment or of its link. */
+  /** The accepted assets of the payment or of its link, as a canonical list. */
   readonly own: { readonly of: 'payment' | 'link'; readonly accepted: AcceptedAssets };
-  /** False for a link with a stock. */
+  /** True if native coin may pay, which is the default. False for a link with a stock. */
   readonly takesCoin?: boolean;
 }
 

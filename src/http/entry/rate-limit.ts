@@ -20,7 +20,7 @@ export interface RateLimitInput {
   readonly perSecond: number;
   /** The bucket holds the tokens of this many seconds. Default: 1. */
   readonly windowS?: number;
-  /** The name of a token in the refusal. */
+  /** The name of a token in the refusal. Default: `requests`. */
   readonly what?: string;
   readonly onRefusal: () => void;
 }
@@ -36,7 +36,7 @@ export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit 
   function bucketOf(caller: string, nowMs: number): TokenBucket {
     const known = buckets.get(caller);
     if (known !== undefined) return known;
-    // A full table drops its oldest bucket, so that a flood of new addresses does not grow the memory without bound.
+    // A full map drops its oldest bucket, so that a flood of new addresses does not grow the memory without bound.
     if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
     const fresh = { perSecond, tokens: capacity, filledAtMs: nowMs, capacity };
     buckets.set(caller, fresh);
@@ -68,8 +68,8 @@ export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit 
 }
 
 /**
- * IPv6 clients own a whole /64, so requests are counted per /64. The address is undefined if the client has reset the
- * connection, despite the type of `request.ip`. All such connections share one bucket.
+ * The name under which a client address is counted. IPv6 clients own a whole /64, so requests are counted per /64. The address is
+ * undefined if the client has reset the connection, despite the type of `request.ip`. All such connections share one bucket.
  */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return 'reset';

@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
 import { checkPasskey } from './caller.ts';
 
-/** The limit in the unit of the payment, and how to raise it. */
+/** The message of a refusal: the person's limit in the unit of the payment, and how to raise it. */
 function limitText(registry: Registry, limits: readonly RefundLimit[], total: RefundLimit): string {
   const limit = limits.find(({ unit }) => unit === total.unit);
   const may =
@@ -30,8 +30,8 @@ function unitText(registry: Registry, unit: string): string {
 }
 
 /**
- * The refund limits of people. A person of support refunds payments only within personal limits. Refunds of a payment above the
- * limit of the gateway need a fresh passkey from every person. All refunds of the payment count together, so that partial
+ * The check of a person's refund limits. A person of support refunds payments only within personal limits. Refunds of a payment
+ * above the limit of the gateway need a fresh passkey from every person. All refunds of the payment count together, so that partial
  * refunds cannot avoid a limit. Keys have neither limit.
  */
 export function refundApproval(request: FastifyRequest, deps: HttpDeps): RequestRefundInput['approve'] {

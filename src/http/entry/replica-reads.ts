@@ -6,9 +6,9 @@ import { type Database, isStatementTimeout, type Reader } from '../../store/plum
 import type { Replica } from '../../store/plumbing/replica.ts';
 import type { ReplicaRefusal } from '../../store/plumbing/replica-place.ts';
 
-/** Lists on the replica, and on the primary whenever the replica cannot answer. */
+/** Reads lists on the replica, and on the primary whenever the replica cannot answer. */
 export interface ReplicaReads {
-  /** `onSource` receives the header `Read-From`. */
+  /** Runs the work on the replica or on the primary. `onSource` receives the value of the header `Read-From`. */
   read<T>(owner: Owner, work: (db: Reader) => Promise<T>, onSource: (from: string) => void): Promise<T>;
 }
 
@@ -21,9 +21,9 @@ export interface ReplicaReadsDeps {
 type Reason = ReplicaRefusal | 'failed';
 
 export function createReplicaReads({ listDb, replica, metrics }: ReplicaReadsDeps): ReplicaReads {
-  /** Undefined if the replica has not answered, whatever the cause. */
+  /** Asks the replica. The `answer` is undefined if the replica has not answered, whatever the cause. */
   async function tryReplica<T>(owner: Owner, work: (db: Reader) => Promise<T>) {
-    // A replica that certainly cannot answer costs the primary no question.
+    // If the replica certainly cannot answer, the primary is not even asked for its WAL position.
     const { refusal } = replica.state();
     if (refusal !== undefined && refusal !== 'behind') return { reason: refusal };
     try {

@@ -66,7 +66,7 @@ export function readRequests(app: App): void {
 
 const NO_FIELDS = { type: 'object', properties: {} };
 
-/** The body of a route of our own that declares none: absent or empty. The description of the API does not mention it. */
+/** The schema of the body of a route of our own that declares none: absent or empty. The description of the API does not mention it. */
 export const NO_BODY = withNames({ ...NO_FIELDS, type: ['object', 'null'] }, { isOwn: true, isQuery: false });
 
 function takesBody(route: RouteOptions): boolean {
@@ -77,7 +77,7 @@ function isRead({ method }: RouteOptions): boolean {
   return [method].flat().every((name) => name === 'GET' || name === 'HEAD');
 }
 
-/** Many clients write a repeated parameter as `status[]=a&status[]=b` or `status[0]=a`. */
+/** Reads a repeated parameter that is written as `status[]=a&status[]=b` or `status[0]=a`, as many clients do. */
 function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void): void {
   const query = request.query as Record<string, unknown>;
   for (const written of Object.keys(query)) {
@@ -92,7 +92,7 @@ function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void
 
 const FORBIDDEN_MEMBER = 'The body has a member named __proto__ or constructor.prototype: no request has one.';
 
-/** The parser also refuses some names of members. This distinguishes such a refusal from invalid JSON. */
+/** True if the text is JSON. The strict parser also refuses some names of members, and its refusal does not say which is the case. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -103,8 +103,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * With `optimizeEmptyRequests`, a request without a body arrives with an ended stream, on which the parser would wait forever.
- * It gets an empty stream instead.
+ * Gives a request without a body an empty stream. With `optimizeEmptyRequests`, its own stream has already ended, and the parser
+ * would wait on it forever.
  */
 function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
   done(null, raw.readableEnded ? Readable.from([]) : body);
@@ -119,7 +119,7 @@ declare module 'fastify' {
   }
 }
 
-/** Without this check, text that is not percent-encoded UTF-8 would be used undecoded. */
+/** Refuses a query that is not percent-encoded UTF-8. Without this check, such text would be used undecoded. */
 function refuseBrokenEncoding(url: string): void {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
@@ -133,8 +133,8 @@ interface QuerySchema {
 }
 
 /**
- * A query string has only text. Plain decimal numbers become numbers; `0x10`, `1e3` and ` 5` stay text, and the schema refuses
- * them. A repeated parameter stays a list, which a schema for one value refuses.
+ * Converts the text of a query parameter to the type of its schema. Plain decimal numbers become numbers; `0x10`, `1e3` and ` 5`
+ * stay text, and the schema refuses them. A repeated parameter stays a list, which a schema for one value refuses.
  */
 function fromText(type: string | readonly string[] | undefined, value: unknown): unknown {
   const takes = (name: string) => type === name || (Array.isArray(type) && type.includes(name));

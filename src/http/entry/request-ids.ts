@@ -3,7 +3,7 @@ import type { Random } from '../../runtime/world.ts';
 
 export type RequestIds = (request: { readonly headers: IncomingHttpHeaders }) => string;
 
-/** The client's own id if it sent one, otherwise a prefix of this node and a number. */
+/** Names each request: by the client's own id if it sent one, otherwise by a prefix of this node and a number. */
 export function createRequestIds(random: Random): RequestIds {
   const prefix = `req_${Buffer.from(random.bytes(9)).toString('base64url')}`;
   let count = 0;

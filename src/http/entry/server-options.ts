@@ -16,7 +16,8 @@ export const SERVER_OPTIONS = {
     headersTimeout: 15_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    // Node.js would refuse a request without `Host` itself, with an empty body. `refuseWithoutHost` refuses it instead.
+    // Node.js would refuse a request without `Host` with an empty body. `refuseWithoutHost` refuses it with an error of the
+    // catalogue.
     requireHostHeader: false,
     // Most requests have no body, so they need no stream to wait for.
     optimizeEmptyRequests: true,
@@ -27,7 +28,7 @@ export const SERVER_OPTIONS = {
   routerOptions: { maxParamLength: 8_192 },
   ajv: {
     customOptions: {
-      // Every broken field is reported. The body limit bounds the work.
+      // Every invalid field is reported. The body limit bounds the work.
       allErrors: true,
       verbose: true,
       coerceTypes: false,
@@ -40,7 +41,7 @@ export const SERVER_OPTIONS = {
   forceCloseConnections: 'idle',
 } as const satisfies FastifyHttpOptions<RawServerDefault>;
 
-/** A request that is not valid HTTP also gets an error of the catalogue. Then the connection is closed. */
+/** Answers a request that is not valid HTTP with an error of the catalogue, and closes the connection. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -53,7 +54,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   );
 }
 
-/** HTTP/1.1 requires the header. */
+/** Refuses a request without the header `Host`, which HTTP/1.1 requires. */
 export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): ApiError | undefined {
   if (headers.host !== undefined || httpVersion === '1.0') return undefined;
   return new ApiError('invalid_params', 'Header Host is missing.');

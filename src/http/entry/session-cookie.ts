@@ -3,8 +3,8 @@ import type { NewSession } from '../../actions/people/sign-in.ts';
 import type { WithHeaders } from './headers.ts';
 
 /**
- * The cookie of a session. With the prefix `__Host-` a browser accepts it only over HTTPS, for this host and all paths, so no
- * neighbouring host can set it. Browsers refuse the prefix over plain HTTP, which is used only on localhost.
+ * The name of the session cookie. Over HTTPS it has the prefix `__Host-`: a browser then accepts the cookie only for this host and
+ * all paths, so no neighbouring host can set it. Browsers refuse the prefix over plain HTTP, which is used only on localhost.
  */
 const NAME = 'till_session';
 
@@ -25,8 +25,8 @@ export function cookieIn({ headers }: WithHeaders, origin: string): string | und
 }
 
 /**
- * The cookie lasts for a number of seconds, not until a date. Browsers compare a date with the `Date` of the answer, which is
- * the clock of the sandbox: if that clock is ahead, the cookie would have ended already.
+ * Sets the cookie with a lifetime in seconds, not with an end date. Browsers compare an end date with the `Date` of the answer,
+ * which is the clock of the sandbox: if that clock is ahead, the cookie would have ended already.
  */
 export function setCookie(reply: FastifyReply, origin: string, { token, expiresAt }: NewSession, nowMs: number): void {
   const lifeS = Math.max(0, Math.ceil((expiresAt.getTime() - nowMs) / 1000));

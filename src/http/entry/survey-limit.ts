@@ -9,12 +9,12 @@ import { sharerOf } from './turns.ts';
  * their quota.
  */
 export interface SurveyLimit {
-  /** Throws `rate_limited` if this caller has caused questions about too many accounts. */
+  /** Throws `rate_limited` if this caller has caused lookups of too many accounts. */
   take(request: FastifyRequest, reply: FastifyReply, accounts: number): void;
 }
 
 /**
- * The bucket holds this many seconds: a wallet sends all its accounts at once, some payers share an address, and a person may
+ * The seconds whose tokens a bucket holds: a wallet sends all its accounts at once, some payers share an address, and a person may
  * list options more than once.
  */
 const WINDOW_S = 8;

@@ -4,14 +4,14 @@ import type { App } from '../deps.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Missing if no receiver of traces is configured, and after the answer. */
+    /** The span of the request. Missing if no receiver of traces is configured, and after the answer. */
     span?: OpenSpan | undefined;
   }
 }
 
 /**
- * A root span for each request, named by its route. A `traceparent` of the caller is not read: strangers must not choose what is
- * recorded. Without a receiver of traces, no hook is added.
+ * Begins a root span for each request, named by its route. A `traceparent` of the caller is not read: strangers must not choose
+ * what is recorded. Without a receiver of traces, no hook is added.
  */
 export function traceRequests(app: App, tracing: Tracing | undefined): void {
   if (tracing === undefined) return;
@@ -20,7 +20,7 @@ export function traceRequests(app: App, tracing: Tracing | undefined): void {
     request.span = span;
     span.run(done);
   });
-  // The body is read by events of the connection, which know no span.
+  // Enters the request's span again. The body was read in events of the connection, which run outside the span.
   app.addHook('preValidation', (request, _reply, done) =>
     request.span === undefined ? done() : request.span.run(done),
   );
@@ -61,5 +61,5 @@ function paymentIn(params: unknown): string | undefined {
   return values.find((value): value is string => typeof value === 'string' && PAYMENT_ID.test(value));
 }
 
-/** A stranger can write anything into a path. Only ids become attributes. */
+/** The form of a payment id. Only ids become attributes of a span, because a stranger can write anything into a path. */
 const PAYMENT_ID = /^pay_[0-9A-Z]{26}$/;

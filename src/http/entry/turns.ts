@@ -12,20 +12,23 @@ declare module 'fastify' {
 }
 
 /**
- * Shares the single thread of a node. Work that can wait runs in pieces, one in each turn of the event loop, and callers take
- * turns. Requests that create or move a payment do not wait for turns. Each of their steps waits for one such piece at most,
- * however many requests a noisy caller has sent.
+ * Shares the single thread of a node between callers. Work that can wait runs in pieces, one in each turn of the event loop.
+ * Callers take turns. Requests that create or move a payment do not wait for turns: each of their steps waits for one such piece at
+ * most, however many requests a noisy caller has sent.
  */
 export interface Turns {
-  /** Undefined if the piece may run now, otherwise its turn. Throws `rate_limited` if too many pieces of the caller wait. */
+  /**
+   * Returns undefined if the piece may run now, otherwise a promise that resolves at its turn. Throws `rate_limited` if too many
+   * pieces of the caller wait.
+   */
   take(caller: string): Promise<void> | undefined;
 }
 
-/** The requests that a key's default limit allows in a tenth of a second. */
+/** The most pieces of a caller that may wait: the requests that a key's default limit allows in a tenth of a second. */
 const WAITING_PER_CALLER = 50;
 
 export function createTurns(timers: Timers, { onRefusal }: { readonly onRefusal: () => void }): Turns {
-  /** In the order of turns. A caller that had its turn moves to the end. */
+  /** The queues of the callers, with the next caller first. A caller that had its turn moves to the end. */
   const lines = new Map<string, (() => void)[]>();
   let isTaken = false;
 
@@ -77,7 +80,10 @@ export function turnGate(turns: Turns) {
   };
 }
 
-/** A request takes turns under its key or person, otherwise under its address, because many payers share an app. */
+/**
+ * The name under which a request takes turns: its key or person, otherwise its address. An app is no such name, because many payers
+ * share it.
+ */
 export function sharerOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined || caller.via === 'app' ? addressGroup(ip) : caller.rights.id;
 }

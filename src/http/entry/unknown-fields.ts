@@ -1,10 +1,10 @@
 import { nearest } from '../../domain/nearest.ts';
 
 /**
- * Unknown fields of a request. A route of our own refuses all of them, and so does a schema with `additionalProperties: false`.
- * Clients of the specified routes may send extra fields. There only a near miss of a known name is refused, because a misspelt
- * field would count as missing. All other unknown fields are removed, so that no handler sees a field that its schema does not
- * have.
+ * The known fields of an object in a request. A route of our own refuses all other fields, and so does a schema with
+ * `additionalProperties: false`. Clients of the specified routes may send extra fields. There only a near miss of a known name is
+ * refused, because a misspelt field would count as missing. All other unknown fields are removed, so that no handler sees a field
+ * that its schema does not have.
  */
 interface Names {
   readonly known: readonly string[];
@@ -13,9 +13,12 @@ interface Names {
   readonly isQuery: boolean;
 }
 
-/** Comparing names takes time, and a body of 64 KiB has room for thousands of them. */
+/**
+ * The most unknown names that are compared with known ones. A comparison takes time, and a body of 64 KiB has room for thousands of
+ * names.
+ */
 const MAX_COMPARED = 50;
-/** At most this much of a name is repeated in the answer. */
+/** The most characters of a name that are repeated in the answer. */
 const MAX_REPEATED = 80;
 
 export const NAMES_KEYWORD = {
@@ -27,7 +30,7 @@ export const NAMES_KEYWORD = {
   validate,
 } as const;
 
-/** PostgreSQL refuses text with a NUL byte. Texts with a pattern or a form have stricter rules already. */
+/** The keyword that bans NUL, because PostgreSQL refuses text with it. Texts with a pattern or a form have stricter rules already. */
 export const NO_NUL_KEYWORD = {
   keyword: 'x-no-nul',
   type: 'string',

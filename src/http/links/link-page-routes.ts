@@ -21,7 +21,7 @@ import { pageBrand } from '../views/brand.ts';
 import { LINK_PATH, viewLink } from '../views/payment-link.ts';
 
 const NOT_BUILT = 'The page of payment links has not been built. Run: npm run build';
-/** The form has only an amount and a random text. */
+/** The most bytes of the form, which has only an amount and a random text. */
 const MAX_FORM_BYTES = 4_096;
 const PAYMENT_LIFETIME_S = 15 * 60;
 const ONCE_BYTES = 16;
@@ -75,7 +75,8 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const value = amountFor(priceOf(link), typed, link.amountDecimals);
   const unit = parseUnit(deps.registry, link.amountUnit);
   if (value === undefined) return sendLink(deps, request, reply.code(422), opened, typed);
-  // The asset is no longer offered or accepted, or the fees have risen above the price: the shop must make another link.
+  // The link can no longer create a payment: the asset is no longer offered or accepted, or the fees have risen above the price.
+  // The shop must make another link.
   const accepted = unit.ok ? acceptedIfTaken(deps, { opened, unit: unit.value, value }) : undefined;
   if (!unit.ok || accepted === undefined) {
     return sendLink(deps, request, reply.code(409), { ...opened, closed: 'inactive' });
@@ -108,7 +109,7 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
     (outcome) => 'result' in outcome && outcome.result?.isReplayed === false,
   );
   if (created === undefined) return sendLink(deps, request, reply.code(409), { ...opened, closed: 'merchant' });
-  // The payer has returned to an old form, whose payment is over. A new form makes a new payment.
+  // True if the payer has returned to an old form, whose payment is over. A new form makes a new payment.
   const isOver = created.isReplayed && ['expired', 'cancelled', 'failed'].includes(created.status);
   const lang = langIn(request);
   const query = lang === undefined ? '' : `lang=${encodeURIComponent(lang)}`;
@@ -136,7 +137,7 @@ function acceptedIfTaken(
   }
 }
 
-/** The merchant was stopped or deleted after we read it. */
+/** Returns undefined if the merchant was stopped or deleted after we read it. Rethrows every other error. */
 function unlessStopped(error: unknown): undefined {
   if (error instanceof ApiError && (error.code === 'forbidden' || error.code === 'merchant_not_found'))
     return undefined;
@@ -194,7 +195,7 @@ async function sendPage(
     acceptLanguage: request.headers['accept-language'],
     lang: langIn(request),
   });
-  // The form ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
+  // The form's redirect ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
   reply.headers(pageHeaders(config, { formAction: `'self' ${config.publicUrl}` })).type('text/html; charset=utf-8');
   const language = { locale, dir };
   const rendered = page.renderer.renderLink({ ...shown, ...language });

@@ -14,7 +14,7 @@ const HEAD = html`<link rel="manifest" href="${MANIFEST_PATH}">
 <meta name="theme-color" content="#f4f3ef" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#0d0f13" media="(prefers-color-scheme: dark)">`;
 
-/** A service worker has the policy of its script. It fetches files of this origin only. */
+/** The content security policy of the service worker, which is that of its script. The worker fetches files of this origin only. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
 
 /** The web app manifest, by which a browser can install the page as an app. */
@@ -52,7 +52,8 @@ export async function posRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(`${PATH}/worker.js`, cheap, (request, reply) => {
     const file = deps.page?.files.get(deps.page.pos.worker);
     if (file === undefined) return reply.callNotFound();
-    // The script is below the path of the page, so its scope must be widened. A changed script must be found at the next visit.
+    // `Service-Worker-Allowed` widens the scope of the worker, because its script lies below the path of the page. `no-cache` lets
+    // a browser find a changed script at the next visit.
     reply.headers({ 'Service-Worker-Allowed': PATH, 'Content-Security-Policy': WORKER_POLICY });
     return sendFile({ file, cacheControl: 'no-cache' }, request, reply);
   });

@@ -25,7 +25,10 @@ import { signedReceipt } from './signed-receipt.ts';
 
 const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
 const ONE_HOUR = 'public, max-age=3600';
-/** The receipt changes with refunds, so a browser must ask again. The files are for the payer only. */
+/**
+ * `Cache-Control` of receipts. A receipt changes with refunds, so a browser must ask again. Only the payer may store it, no shared
+ * cache.
+ */
 const ASK_AGAIN = 'private, no-cache';
 const NOT_BUILT = 'The page of receipts has not been built. Run: npm run build';
 
@@ -54,7 +57,7 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
     const payment = await findPayment(deps, request);
     return reply.header('Cache-Control', ASK_AGAIN).send(await signedReceipt(deps, payment));
   });
-  // URLs that were given out before they had a secret. The checkout shows no more than the id alone may show.
+  // Redirects URLs that were given out before receipt URLs had a secret. The checkout shows no more than the id alone may show.
   for (const older of [OLDER_RECEIPT_ROUTE, `${OLDER_RECEIPT_ROUTE}.pdf`]) {
     app.get(older, page, async (request, reply) => {
       const id = idIn(request);
@@ -84,7 +87,7 @@ async function findPayment(deps: HttpDeps, request: FastifyRequest): Promise<Pay
   return payment;
 }
 
-/** A payment that is not paid has no receipt. The checkout shows its state. */
+/** Calls `send` with the payment if it is paid. Otherwise it has no receipt, and the request is redirected to the checkout. */
 async function withPaid(
   deps: HttpDeps,
   request: FastifyRequest,

@@ -51,7 +51,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
     description,
     lineItems: lineItems ?? [],
     price: amount,
-    // The amount that counted. Any excess is late money.
+    // The amount that counted for the payment. Any excess is late money.
     paid: viewToken(config, tokenAsset, payment.tokenValue ?? '0'),
     account: payment.buyerAccount,
     transactions: transactionsOf(payment, signed)
@@ -72,7 +72,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
   };
 }
 
-/** Undefined while the receipt cannot be signed, for example in a deep reorg. */
+/** The signed receipt. Undefined while the receipt cannot be signed, for example in a deep reorg. */
 async function findSigned(deps: HttpDeps, payment: Payment): Promise<SignedReceipt | undefined> {
   try {
     return await makeReceipt(deps, payment);
@@ -87,7 +87,7 @@ async function findPaidAt({ db }: HttpDeps, { id, updatedAt }: Payment): Promise
   return (succeeded?.at ?? updatedAt).toISOString();
 }
 
-/** All transfers to a deposit address, otherwise the one transaction of the payment. */
+/** The transactions that a receipt lists: all transfers to a deposit address, otherwise the one transaction of the payment. */
 function transactionsOf({ transactionHash }: Payment, signed: SignedReceipt | undefined): string[] {
   const parts = (signed?.receipt.transfers ?? []).map(({ transaction }) => transaction);
   if (parts.length > 0) return [...new Set(parts)];

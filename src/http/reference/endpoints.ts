@@ -23,7 +23,7 @@ export interface EndpointGroup {
   readonly name: string;
   readonly description: string | undefined;
   readonly endpoints: readonly Endpoint[];
-  /** Kept for existing clients. New clients should not use them. */
+  /** Deprecated endpoints, kept for existing clients. New clients should not use them. */
   readonly deprecated: readonly Endpoint[];
 }
 
@@ -96,7 +96,7 @@ function listEndpoints(document: OpenApiDocument): readonly Endpoint[] {
   }));
 }
 
-/** A parameter of the operation replaces the parameter of its path with the same name. */
+/** Merges the parameters of a path and of its operation. A parameter of the operation replaces the path's parameter of the same name. */
 function mergeParameters(document: OpenApiDocument, stated: Operation['parameters'] & {}): readonly Parameter[] {
   const merged = new Map<string, Parameter>();
   for (const candidate of stated) {

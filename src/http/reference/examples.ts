@@ -14,11 +14,11 @@ import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, ty
 
 export interface Example {
   readonly value: unknown;
-  /** False if the schema states none of the example's values, so that all of them were invented. */
+  /** True if the schema states some of the example's values. False if all of them were invented. */
   readonly isStated: boolean;
 }
 
-/** Larger examples would not help a reader. */
+/** Limits of an invented example. Larger examples would not help a reader. */
 const MAX_DEPTH = 6;
 const MAX_VALUES = 300;
 
@@ -71,7 +71,7 @@ function filledExample(document: OpenApiDocument, shape: Shape, walk: Walk): Exa
   return invented(INVENTED_BY_FORMAT[schema.format ?? ''] ?? 'string');
 }
 
-/** All required fields, and the optional ones with an example. */
+/** An example of an object, with all required fields, and with those optional fields for which the schema states an example. */
 function exampleObject(document: OpenApiDocument, shape: Shape, walk: Walk): Example {
   const required = new Set(shape.schema.required);
   const values = mapValuesOf(shape);
@@ -94,7 +94,7 @@ export function serverUrl(document: OpenApiDocument): string {
   return (/^https?:\/\//.test(url) ? url : DEFAULT_SERVER + url).replace(/\/+$/, '');
 }
 
-/** A command that runs as soon as its `$VARIABLES` are set. */
+/** A curl command for the endpoint, which runs as soon as its `$VARIABLES` are set. */
 export function curlOf(document: OpenApiDocument, endpoint: Endpoint): string {
   const { method, path, operation, parameters } = endpoint;
   const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} ${urlOf(document, path, parameters)}`];
@@ -110,7 +110,7 @@ export function curlOf(document: OpenApiDocument, endpoint: Endpoint): string {
   if (type !== undefined && media !== undefined) {
     const { value } = exampleOfMedia(document, media);
     const isText = typeof value === 'string' && !type.includes('json');
-    // Line breaks between JSON tokens have no meaning, so the body can be indented like its command.
+    // JSON may have line breaks between its tokens, so the body can be indented like its command.
     const text = isText ? value : (JSON.stringify(value, null, 2) ?? '').replaceAll('\n', '\n  ');
     lines.push(`-H ${quote([`Content-Type: ${type}`])}`, `-d ${quote([text])}`);
   }
@@ -148,7 +148,7 @@ function exampleOrVariable(document: OpenApiDocument, parameter: Parameter): She
   return isUsable ? String(example.value) : { variable: parameter.name };
 }
 
-/** The credentials of the first security requirement. */
+/** The headers with the credentials of the first security requirement. */
 function credentialsOf(
   document: OpenApiDocument,
   security: readonly SecurityRequirement[],
@@ -164,7 +164,10 @@ function credentialsOf(
   });
 }
 
-/** Single quotes keep the shell from expanding the text. Double quotes are used only for text with a variable. */
+/**
+ * Quotes text for a shell. Single quotes keep the shell from expanding the text. Double quotes are used only for text with a
+ * variable.
+ */
 function quote(parts: readonly ShellPart[]): string {
   if (parts.every((part) => typeof part === 'string')) {
     const text = parts.join('');

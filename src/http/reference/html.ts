@@ -11,7 +11,7 @@ export class Html {
 
 export type Content = Html | string | number | false | undefined | readonly Content[];
 
-/** Every interpolated value is escaped, in text and in quoted attributes alike, unless it is `Html`. */
+/** Makes markup from a template. Every interpolated value is escaped, in text and in quoted attributes alike, unless it is `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let markup = strings[0] ?? '';
   for (const [index, value] of values.entries()) markup += toMarkup(value) + (strings[index + 1] ?? '');
@@ -23,8 +23,8 @@ export function join(parts: readonly Content[], separator: Content): Content {
 }
 
 /**
- * The part of Markdown that descriptions use: paragraphs, `-` lists, fenced blocks without blank lines, `code` and **strong**.
- * Links stay text, because the page must not link to other sites.
+ * Renders the part of Markdown that descriptions use: paragraphs, `-` lists, fenced blocks without blank lines, `code` and
+ * **strong**. Links stay text, because the page must not link to other sites.
  */
 export function prose(text: string | undefined): Content {
   if (text === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface OpenApiDocument {
 
 export interface Reference {
   readonly $ref: string;
-  /** Replaces that of the target. */
+  /** Replaces the description of the target. */
   readonly description?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, Response | Reference>>;
 }
 
-/** All schemes of one requirement are needed together. A list of requirements is a choice. */
+/** The credentials of one requirement, which are needed together. A list of requirements is a choice. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface SecurityScheme {
@@ -112,7 +112,7 @@ export interface Schema extends Examples {
 /** The most references in a row. A document with more has a cycle. */
 const MAX_HOPS = 8;
 
-/** Undefined if a reference has no target or is circular. */
+/** The thing itself, or the target of its reference. Undefined if a reference has no target or is circular. */
 export function resolve<T extends object>(document: OpenApiDocument, thing: T | Reference | undefined): T | undefined {
   let current: unknown = thing;
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -125,7 +125,7 @@ export function resolve<T extends object>(document: OpenApiDocument, thing: T | 
   return undefined;
 }
 
-/** Undefined if the reference does not lead to a schema under `components.schemas`. */
+/** The name of a referenced schema. Undefined if the reference does not lead to a schema under `components.schemas`. */
 export function schemaNameOf(document: OpenApiDocument, reference: string): string | undefined {
   const prefix = '#/components/schemas/';
   if (!reference.startsWith(prefix)) return undefined;

@@ -8,7 +8,7 @@ import { renderReference } from './render-reference.ts';
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'none'; " +
   "base-uri 'none'; frame-ancestors 'none'";
-/** Clients may store the answer but must revalidate it. They get 304 until another version runs. */
+/** `Cache-Control` of the documents. Clients may store them but must revalidate them. They get 304 until another version runs. */
 const REVALIDATED = 'no-cache';
 
 /**

@@ -45,7 +45,10 @@ export function methodBadge(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
-/** The name of the header, such as `Api-Key`, reads better than the name of the scheme in the document. */
+/**
+ * The label of a security scheme: the name of its header, such as `Api-Key`, which reads better than the scheme's name in the
+ * document.
+ */
 export function schemeLabel(page: Page, name: string): string {
   const scheme = resolve<SecurityScheme>(page.document, page.document.components?.securitySchemes?.[name]);
   return scheme?.name ?? (scheme?.type === 'http' ? 'Authorization' : name);

@@ -8,7 +8,7 @@ export interface Page {
   readonly document: OpenApiDocument;
   readonly schemaAnchors: ReadonlyMap<string, string>;
   readonly schemeAnchors: ReadonlyMap<string, string>;
-  /** True for a response, which marks optional fields. A request marks required ones. */
+  /** True if the page shows a response, where optional fields are marked. In a request, required fields are marked. */
   readonly isAnswer: boolean;
 }
 
@@ -27,7 +27,7 @@ const MAX_DEPTH = 5;
 const MAX_OPENED = 200;
 /** A nested object with at most this many fields is not collapsed. */
 const SMALL = 4;
-/** A longer list of allowed values is collapsed. */
+/** The longest list of allowed values that is not collapsed. */
 const MANY = 12;
 
 export function openPage(document: OpenApiDocument): Page {
@@ -39,7 +39,7 @@ export function openPage(document: OpenApiDocument): Page {
   };
 }
 
-/** The schemas that the page lists. A schema with one use is shown there in full. */
+/** The names of the schemas that the page lists by themselves. A schema with one use is missing: it is shown in full where it is used. */
 function sharedSchemas(document: OpenApiDocument): readonly string[] {
   const uses = new Map<string, number>();
   const count = (part: unknown): void => {
@@ -53,12 +53,12 @@ function sharedSchemas(document: OpenApiDocument): readonly string[] {
   return Object.keys(document.components?.schemas ?? {}).filter((name) => uses.get(name) !== 1);
 }
 
-/** A body: its fields if it is an object, else its type and its contents. */
+/** Renders a body: its fields if it is an object, else its type and its contents. */
 export function renderSchema(page: Page, schema: Schema | undefined): Content {
   return renderTop(page, shapeOf(page.document, schema), startWalk(MAX_DEPTH, MAX_OPENED));
 }
 
-/** A shared schema at its definition: only one level, because the schemas that it refers to are on the same page. */
+/** Renders a shared schema at its definition: only one level, because the schemas that it refers to are on the same page. */
 export function renderSharedSchema(page: Page, name: string): Content {
   const shape = shapeOf(page.document, page.document.components?.schemas?.[name]);
   const known = [...page.schemaAnchors.keys()];
@@ -129,7 +129,7 @@ function renderField(page: Page, field: Field, walk: Walk, isAlone = false): Htm
 `;
 }
 
-/** The fields inside a field, collapsed unless they are few, and its alternatives. */
+/** Renders the fields inside a field, collapsed unless they are few, and the alternatives of the field. */
 function childrenOf(page: Page, shape: Shape, walk: Walk, name: string, isAlone: boolean): Content {
   const inner = innerObject(page, shape, walk);
   if (inner === undefined) return variantsOf(page, shape, walk);
@@ -163,7 +163,7 @@ function isInformative(page: Page, variant: Schema): boolean {
   return isCompound || shape.values.length > 1 || shape.schema.description !== undefined;
 }
 
-/** The object inside of arrays and maps. */
+/** The object inside nested arrays and maps. Undefined if there is none. */
 function innerObject(page: Page, outer: Shape, start: Walk): { shape: Shape; walk: Walk } | undefined {
   let shape = outer;
   let walk: Walk | undefined = start;
@@ -197,7 +197,7 @@ function plainTypeOf(page: Page, shape: Shape, depth: number): Content {
   return propertiesOf(shape).length > 0 ? 'object' : 'any';
 }
 
-/** Alternatives that look the same are shown once. */
+/** Removes repeated markup, because alternatives that look the same are shown once. */
 function uniqueMarkup(parts: readonly Content[]): readonly Content[] {
   return [...new Map(parts.map((part) => [html`${part}`.markup, part])).values()];
 }
@@ -240,7 +240,7 @@ function valuesLine(page: Page, shape: Shape): Content {
   return values.length <= MANY ? list : html`<details><summary>${values.length} values</summary>${list}</details>`;
 }
 
-/** A string is shown without quotes, because quotes around every value of a list are noise. */
+/** A value as code. A string is shown without quotes, because quotes around every value of a list are noise. */
 function jsonCode(value: unknown): Html {
   return html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`;
 }

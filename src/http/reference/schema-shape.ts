@@ -15,7 +15,10 @@ export interface Shape {
 
 const NOTHING: Shape = { schema: {}, names: [], types: [], isNullable: false, values: [], variants: [] };
 
-/** `followed` lists the `$ref`s that were resolved on this path. A schema that refers back to itself has no shape. */
+/**
+ * The shape of a schema. `followed` lists the `$ref`s that were resolved on this path. A schema that refers back to itself has no
+ * shape.
+ */
 export function shapeOf(document: OpenApiDocument, schema: unknown, followed: readonly string[] = []): Shape {
   if (!isRecord(schema)) return NOTHING;
   const stated: Schema = schema;
@@ -54,8 +57,8 @@ export function shapeOf(document: OpenApiDocument, schema: unknown, followed: re
 }
 
 /**
- * A way down through nested schemas. It ends at a cycle, at a depth, and when its budget is spent, so that a short document can
- * never become a page of millions of lines.
+ * The limits of a descent through nested schemas. It ends at a cycle, at a depth, and when its budget is spent, so that a short
+ * document can never become a page of millions of lines.
  */
 export interface Walk {
   readonly depth: number;
@@ -109,7 +112,7 @@ function shapeOfOptions(
   };
 }
 
-/** True for alternatives that only require fields of an object with known fields. They are rules, not forms. */
+/** True for an alternative that only requires fields of an object with known fields. It is a rule, not another form of the object. */
 function isRule(stated: Schema, option: unknown): boolean {
   const rules = ['required', 'not', 'description'];
   return isRecord(stated.properties) && isRecord(option) && Object.keys(option).every((key) => rules.includes(key));
@@ -135,7 +138,7 @@ function merge(parts: readonly Shape[]): Shape {
   }));
 }
 
-/** Text where a schema is used wins over text at its definition. */
+/** The target of a reference, with the texts of the schema that refers to it. They have precedence over the target's own texts. */
 function annotate(target: Schema, user: Schema): Schema {
   const { description, deprecated, default: standard, example, examples } = user;
   const hasExample = example !== undefined || examples !== undefined;

@@ -11,7 +11,10 @@ const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 /** A change of the list decides in which tokens all merchants are paid, so it needs a passkey. */
 const WRITE = { scheme: 'partner', scope: 'merchants:write', needsPasskey: true } as const;
 
-/** The partner's list, which holds for all its merchants of the mode. Merchants, links and payments have lists of their own. */
+/**
+ * Routes for the partner's list of accepted assets, which holds for all its merchants of the mode. Merchants, links and payments
+ * have lists of their own.
+ */
 export async function acceptedAssetRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/accepted-assets', { schema: GET, config: { access: READ } }, async (request) => {
     const { partnerId, mode } = callerRights(request);

@@ -25,7 +25,7 @@ const MAX_LIMIT = 500;
 /** The most keys in force, per mode. */
 const KEY_QUOTA: Quota = { ofPartner: 100, ofMerchant: 20, ofMerchants: 5_000 };
 
-/** A person cannot give a key a right that the person does not have. */
+/** Routes with which people manage keys. A person cannot give a key a right that the person does not have. */
 export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   const now = () => new Date(deps.world.clock.nowMs());
   const viewIssued = ({ key, secret }: IssuedKey) => ({ ...viewApiKey(key, now()), secret });
@@ -127,7 +127,7 @@ function isWithin<T>(wanted: readonly T[] | null, allowed: readonly T[] | null):
   return allowed === null || (wanted?.every((each) => allowed.includes(each)) ?? false);
 }
 
-/** A key with more rights than the person would be a way around the role. */
+/** Refuses a key with more rights than the person: it would be a way around the person's role. */
 function checkWithinOwn(request: FastifyRequest, wish: Pick<ApiKey, 'scopes' | 'merchantIds'>): void {
   const { scopes: own, merchantIds } = callerRights(request);
   const lacking = (wish.scopes ?? SCOPES).filter((scope) => !isWithin([scope], own));

@@ -7,7 +7,7 @@ import { networkIconUrl, tokenIconUrl } from '../views/icons.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 
-/** The assets that payers can pay with now. Only they need a settlement destination. */
+/** Routes for the assets that payers can pay with now. Only these assets need a settlement destination. */
 export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/assets', { schema: LIST, config: { access: READ } }, async (request) => {
     const isLive = callerRights(request).mode === 'live';

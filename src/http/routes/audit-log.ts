@@ -34,7 +34,10 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   });
 }
 
-/** An entry belongs to the partner whose key or person made the change. People of the operator see all entries. */
+/**
+ * The filter for the audit entries that the caller may see. An entry belongs to the partner whose key or person made the change.
+ * People of the operator see all entries.
+ */
 function placeOf(request: FastifyRequest) {
   const { partnerId } = callerRights(request);
   const { merchantId } = sessionOf(request).person;

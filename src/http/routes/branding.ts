@@ -10,7 +10,10 @@ import { atLeastOneOf, nullable, pictureField } from '../schemas.ts';
 import { BrandBody, viewBrand } from '../views/brand.ts';
 import { MerchantParams } from './merchants.ts';
 
-/** Cashiers may read only payments, and the point of sale shows the branding. So reading it needs no more than that right. */
+/**
+ * The access for reading the branding. It needs no right beyond that for payments, because the point of sale shows the branding,
+ * and cashiers may read only payments.
+ */
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;
 
@@ -54,7 +57,7 @@ async function readChanges({ logo, accentColor, poweredBy }: Static<(typeof PATC
   return changes;
 }
 
-/** Null or a colour that is visible in both themes. Problems are added to `issues`. */
+/** The accent colour: null, or a colour that is visible in both themes. Problems are added to `issues`. */
 function readAccent(text: string | null, issues: Issue[]): string | null {
   const colour = text === null ? null : parseColour(text);
   const problem = colour === null ? undefined : accentProblem(colour);

@@ -25,7 +25,7 @@ export function parseCheckoutUrls(
 }
 
 function isAllowed(text: string, mode: Mode): boolean {
-  // URL parsers, also those of browsers, ignore white space and control characters around and inside a URL.
+  // Refuses white space and control characters, because URL parsers, also those of browsers, ignore them around and inside a URL.
   if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return false;
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;

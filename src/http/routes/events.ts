@@ -22,7 +22,7 @@ const READ = { scheme: 'partner', scope: 'events:read' } as const;
 
 /** The event feed, in the order in which events were committed, and single events. */
 export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
-  // The serialisers made from schemas do not support alternatives of objects.
+  // Answers are written by `JSON.stringify`, because the serialisers made from schemas do not support alternatives of objects.
   const serializerCompiler = () => JSON.stringify;
   const reader = createFeedReader(deps);
 
@@ -96,7 +96,7 @@ async function readBack(deps: HttpDeps, request: EventsRequest, view: FeedView &
   };
 }
 
-/** A cursor is bound to the partner and the mode. Filters may change between requests. */
+/** The query to which a cursor is bound: the partner and the mode. Filters may change between requests. */
 function cursorQuery(request: FastifyRequest): string {
   const { partnerId, mode } = ownerOf(request);
   return JSON.stringify(['events', partnerId, mode]);
@@ -105,7 +105,7 @@ function cursorQuery(request: FastifyRequest): string {
 async function startOf(deps: HttpDeps, reader: FeedReader, request: EventsRequest): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
-  // The position among the partner's own events: the newest position of all partners would show when others have events.
+  // The position of the partner's own last event. The newest position of all partners would show when others have events.
   if (after === LATEST) return lastPositionOf(deps.db.sql, ownerOf(request));
   const last = await reader.last();
   const start = openPosition(deps, request, after);

@@ -20,7 +20,7 @@ import { PaymentStatusField } from '../views/payment.ts';
 
 const READ = { scheme: 'partner', scope: 'payments:read' } as const;
 
-/** Files with all matching payments. They are streamed while they are read, so their size is not limited by memory. */
+/** Routes for files with all matching payments. They are streamed while they are read, so their size is not limited by memory. */
 export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
   const preValidation = splitCommas(['status', 'token_symbol', 'network']);
   app.get(
@@ -34,7 +34,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
       try {
         const nowMs = deps.world.clock.nowMs();
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));
-        // Without this bound, payments that are created meanwhile would keep extending the file.
+        // The time range ends now. Otherwise payments that are created meanwhile would keep extending the file.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
         const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: deps.registry.assets });
         // The first page is read before the headers are sent, so that its error still gets its own status.
@@ -43,7 +43,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);
         reply.type(TYPES[format]);
         const file = Readable.from(written(first, pages, reads), { objectMode: false, highWaterMark: 1 });
-        // If the client leaves before the file is begun, nothing in `written` runs.
+        // If the client leaves before the file is begun, nothing in `written` runs. So the reads are ended here as well.
         file.once('close', () => reads.end());
         return reply.send(file);
       } catch (error) {
@@ -70,12 +70,15 @@ function asked(query: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' |
 
 const FIRST_PAGE = 1_000;
 const SMALLEST_PAGE = 50;
-/** PostgreSQL needs 13 µs per line for pages of this size, and 16 µs for pages of 8,000. */
+/** The most payments of a page. PostgreSQL needs 13 µs per line for pages of this size, and 16 µs for pages of 8,000. */
 const LARGEST_PAGE = 2_000;
-/** The target time of a page. It is short, so that lists of others do not wait for long. */
+/** The target time of a page. It is short, so that lists of other callers do not wait for long. */
 const PAGE_MS = 150;
 
-/** The size of a page follows from the time of the previous one. While a page is sent, the next one is read. */
+/**
+ * The texts of an export, page by page. The size of a page follows from the time of the previous one. While a page is sent, the
+ * next one is read.
+ */
 async function* exportPages(
   { world }: HttpDeps,
   reads: ExportReads,
@@ -115,11 +118,14 @@ async function* exportPages(
 
 interface ReadPage {
   readonly texts: readonly string[];
-  /** Undefined after the last page. */
+  /** The id after which the next page begins. Undefined after the last page. */
   readonly nextAfterId: string | undefined;
 }
 
-/** Ends the reads after the last page, or when the client leaves. A failure aborts the answer, so the client notices it. */
+/**
+ * Writes the file. Ends the reads after the last page, or when the client leaves. A failure aborts the answer, so the client
+ * notices it.
+ */
 async function* written(first: IteratorResult<string>, rest: AsyncGenerator<string>, reads: ExportReads) {
   try {
     if (first.done !== true) yield first.value;

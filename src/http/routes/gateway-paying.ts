@@ -45,7 +45,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const accounts = readPayerAccounts(new Set(served), request.body.accounts);
       const isInfoAsked = request.query.includePaymentInfo === true;
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
-      // The info in the answer shows the expiry. Without the info, only this error does.
+      // If the answer has the info, the info shows the expiry. Otherwise only this error shows it.
       if (status === 'expired' && !isInfoAsked) throw paymentExpired();
       const isPayable = status === 'requires_action';
       if (isPayable) deps.surveyLimit.take(request, reply, accounts.length);
@@ -112,8 +112,8 @@ interface Confirming {
 }
 
 /**
- * For a payment in native coin, first searches for the transaction that the wallet named. Then holds the answer (long-polling) if
- * the request asks for that.
+ * Follows a confirmed payment. For a payment in native coin, first searches for the transaction that the wallet named. Then holds
+ * the answer (long-polling) if the request asks for that.
  */
 async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought }: Confirmed): Promise<PaymentGlance> {
   const glance = () => findPayable(deps, deps.glanceAtPayment, confirming.request);
@@ -123,7 +123,10 @@ async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought 
   return held(deps, { ...confirming, payment: seen, find: glance });
 }
 
-/** Holds the answer while nothing changes. The confirmation is stored, so if holding is refused, the answer is sent at once. */
+/**
+ * Holds the answer while the payment's status does not change. The confirmation is stored, so if holding is refused, the answer is
+ * sent at once.
+ */
 async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;
   try {
@@ -134,7 +137,7 @@ async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<
   }
 }
 
-/** The endpoints show a transaction in coin within seconds of its broadcast, or with its block. */
+/** The longest search for a transaction in native coin. Endpoints show it within seconds of its broadcast, or with its block. */
 const SEEK_MS = 10_000;
 const SEEK_EVERY_MS = 1_000;
 

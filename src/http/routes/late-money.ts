@@ -14,7 +14,10 @@ import { several, splitCommas } from '../entry/payment-query.ts';
 import { Cursor, limitOf, namedEnum, pageOf } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
-/** A return names an account, so it needs the right to change destinations. The handler checks `refunds:write` as well. */
+/**
+ * The access for returning late money. A return names an account, so it needs the right to change destinations. The handler checks
+ * `refunds:write` as well.
+ */
 const WRITE = {
   scheme: 'partner',
   merchant: 'header',

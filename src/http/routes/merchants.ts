@@ -29,7 +29,7 @@ import { SettlementsBody, viewSettlements } from './settlements.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write' } as const;
-/** Stops or starts the payments of a merchant. */
+/** The access for stopping or starting the payments of a merchant. */
 const STOP = { ...WRITE, merchant: 'path', needsPasskey: true } as const;
 
 export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {

@@ -63,7 +63,7 @@ interface DetailsCheck {
   readonly issues: Issue[];
 }
 
-/** Null if the order has no details. */
+/** The details of an order. Null if it has none. */
 export function readDetails(
   registry: Registry,
   { description, metadata, lineItems }: OrderBody,

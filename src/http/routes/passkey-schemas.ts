@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '../../actions/people/webauthn.ts';
 
-/** Base64url, as browsers give it. An attestation may be some kilobytes. */
+/** The schema of bytes in base64url, as browsers encode them. An attestation may be some kilobytes. */
 const bytes = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$', 'x-rule': 'must be base64url' });
 
-/** WebAuthn defines the answers of browsers, and they may gain fields. */
+/** Allows unknown fields: WebAuthn defines the answers of browsers, and they may gain fields. */
 const OPEN = { additionalProperties: true } as const;
 const Extensions = Type.Object({}, { title: 'PasskeyExtensions', ...OPEN, description: 'Not read.' });
 

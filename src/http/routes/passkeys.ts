@@ -23,7 +23,7 @@ export async function passkeyRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const session = sessionOf(request);
       const { label, passkey: response } = request.body;
-      // The first passkey needs no other passkey, but the person must have just used a one-time link.
+      // The first passkey needs no earlier passkey, but the person must have just used a one-time link.
       const isFirst = (await listPasskeys(deps.db.sql, session.personId)).length === 0;
       if (isFirst && !isVerified(session, unshifted(deps.world.clock).nowMs())) throw needsLink();
       checkPasskey(request, deps);

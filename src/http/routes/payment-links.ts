@@ -140,12 +140,12 @@ type NewLinkBody = Static<(typeof CREATE)['body']>;
 
 interface ReadPrice {
   readonly unit: Unit;
-  /** The smallest possible amount of a payment. `field` is the field that has it. */
+  /** The smallest possible amount of a payment. `field` is the name of the request's field with this amount. */
   readonly least: bigint;
   readonly field: string;
 }
 
-/** A fixed amount, or two bounds in one unit. */
+/** Reads the price of a link: a fixed amount, or two bounds in one unit. */
 function readPrice(
   registry: Registry,
   { amount, minimum, maximum }: NewLinkBody,
@@ -171,7 +171,7 @@ function readPrice(
   return unit.ok ? { unit: unit.value, least: BigInt(least.value), field } : undefined;
 }
 
-/** The last day whose timestamp has a year of four digits. */
+/** The latest expiry of a link: the last day whose timestamp has a year of four digits. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 function readExpiry({ world }: HttpDeps, seconds: number | null | undefined, issues: Issue[]): Date | undefined {
@@ -197,7 +197,10 @@ async function checkTerms(
   acceptedFor(deps, { mode, merchant, unit: unit.value, own: { of: 'link', accepted }, takesCoin: stock === null });
 }
 
-/** Payers send coin by themselves, so such a payment cannot be refused when the last piece is sold. */
+/**
+ * Refuses a stock for a price in native coin. Payers send coin by themselves, so such a payment cannot be refused when the last
+ * piece is sold.
+ */
 function refuseCoin(registry: Registry, { token }: Unit): void {
   if (token === undefined || registry.asset(token.asset)?.pay?.method !== 'native') return;
   throw validationError([{ field: 'stock', message: 'must be null for a price in coin, which cannot be refused' }]);

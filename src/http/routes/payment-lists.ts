@@ -25,10 +25,16 @@ import { MerchantParams } from './merchants.ts';
 const READ = { scheme: 'partner', scope: 'payments:read' } as const;
 const LEGACY = { scheme: 'legacy', scope: 'payments:read', merchant: 'path', takesDeleted: true } as const;
 
-/** Numbers in these answers are exact. The serialisers made from schemas support only floating-point numbers. */
+/**
+ * Answers are written by `JSON.stringify`, because their numbers are exact. The serialisers made from schemas support only
+ * floating-point numbers.
+ */
 const serializerCompiler = () => JSON.stringify;
 
-/** Payments with filters, pages and totals: of one merchant, of all merchants of a partner, and in the deprecated shape. */
+/**
+ * Routes for lists of payments with filters, pages and totals: of one merchant, of all merchants of a partner, and in the
+ * deprecated shape.
+ */
 export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void> {
   const preValidation = splitCommas(['status', 'token_symbol', 'asset', 'network']);
 
@@ -130,14 +136,14 @@ function askedOfOld(query: Static<typeof OldListQuery>): Asked {
   };
 }
 
-/** RFC 9745 and RFC 8288: the date of the deprecation, and a link to the successor. */
+/** Announces the date of the deprecation and a link to the successor, by RFC 9745 and RFC 8288. */
 function announceSuccessor(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.header('Deprecation', `@${DEPRECATED_AT_MS / 1000}`);
   reply.header('Link', '</v1/merchants/payments>; rel="successor-version"');
   done();
 }
 
-/** The first version of the API without this route. */
+/** The date of the first version of the API without the deprecated list. */
 const DEPRECATED_AT_MS = Date.UTC(2026, 1, 18);
 
 const TAGS = ['Payments'];

@@ -52,7 +52,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       idempotency: 'accepted',
       errors: ['idempotency_conflict', 'not_sandbox_api_key'],
     } as const;
-    // The schema's errors are merged with ours, so that one answer names all of them.
+    // `attachValidation` passes the schema's errors to the handler, so that one answer names them together with the handler's own.
     app.post(url, { schema, config, attachValidation: true }, async (request, reply) => {
       const { order, refusal } = readOrder(deps, request, request.body);
       const created = refusal === undefined ? await deps.createPayment(order) : await findCreated(deps, order);
@@ -88,7 +88,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
       const now = new Date(deps.world.clock.nowMs());
-      // These parts are read each time, because settlements, refunds and late money change after the payment has ended.
+      // These facts are read for each answer, because settlements, refunds and late money change after the payment has ended.
       const [details, settlement, item, refunds, refundable, lateMoney] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
@@ -138,11 +138,11 @@ type OrderBody = Static<(typeof CREATE)['body']>;
 
 interface ReadOrder {
   readonly order: PaymentOrder;
-  /** Set if the order is not acceptable now. It may have been accepted earlier under its Idempotency-Key. */
+  /** The error if the order is not acceptable now. The order may have been accepted earlier under its Idempotency-Key. */
   readonly refusal: ApiError | undefined;
 }
 
-/** Throws one error that names every wrong field. */
+/** Reads the order of a new payment. Throws one error that names every wrong field. */
 function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): ReadOrder {
   const nowMs = deps.world.clock.nowMs();
   const key = callerRights(request);
@@ -210,9 +210,10 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
 }
 
 /**
- * The default expiry is not part of the meaning, so that a retry one second later means the same. An order without details and
- * without a list of assets has the same meaning as before these fields existed, so that retries across an upgrade find their
- * payment. The lists of partner and merchant may have changed before a retry, so they are not part of the meaning.
+ * The meaning of an order, by which a retry is recognised. The default expiry is not part of it, so that a retry one second later
+ * means the same. An order without details and without a list of assets has the same meaning as before these fields existed, so
+ * that retries across an upgrade find their payment. The lists of partner and merchant may have changed before a retry, so they are
+ * not part of it either.
  */
 function meaningOf(
   { amount, referenceId, checkout, expiresAt }: OrderBody,
@@ -224,7 +225,7 @@ function meaningOf(
   return details === null ? order : [...order, requestHash(details)];
 }
 
-/** An alias gives the same answer and names the new route. */
+/** The description of an alias, which gives the same answer as the new route and names it. */
 function aliasOf(url: string, canonical: string, operationId: string): object {
   if (url === canonical) return {};
   return {

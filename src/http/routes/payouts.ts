@@ -12,7 +12,7 @@ import { AmountBody, viewToken } from '../views/amount.ts';
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'header', mayOmitMerchant: true } as const;
 const LIMIT = 20;
 
-/** Net amounts that were held for merchants without a destination, and their payouts. */
+/** Routes for net amounts that were held for merchants without a destination, and their payouts. */
 export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/payouts',

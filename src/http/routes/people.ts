@@ -109,7 +109,7 @@ function placeIn({ cursorKeys }: HttpDeps, question: string, cursor: string | un
   return { ofMerchant: kind === OF_MERCHANT, id };
 }
 
-/** A partner also sees the people of its merchants, in the mode of the request. */
+/** The people whom the caller sees. A person of a partner also sees the people of its merchants, in the mode of the request. */
 function peopleSeen(request: FastifyRequest): PeopleQuery {
   const { person } = sessionOf(request);
   const { partnerId, mode } = callerRights(request);
@@ -161,7 +161,7 @@ async function placeFor(
   return { belongsTo: 'merchant', partnerId, merchantId, mode };
 }
 
-/** Returns the limits with their units in canonical spelling. A unit has one limit. */
+/** Checks the refund limits of a person, at most one per unit. Returns them with their units in canonical spelling. */
 function checkLimits(registry: Registry, limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
   if (limits === null) return null;
   const indexes = new Map<string, number>();
@@ -185,7 +185,7 @@ function viewLink({ config }: HttpDeps, { link, expiresAt, isMailed }: Relinked)
   return { url, expiresAt: expiresAt.toISOString(), isMailed };
 }
 
-/** Undefined if no mail server is configured. */
+/** The data for a mail with a sign-in link. Undefined if no mail server is configured. */
 function linkMail({ config, secrets }: HttpDeps, language: Language = 'en'): LinkMail | undefined {
   return config.smtp === undefined ? undefined : { publicUrl: config.publicUrl, language, secrets };
 }

@@ -114,7 +114,7 @@ function nowOf({ world }: HttpDeps): Date {
 
 type Wish = Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'>;
 
-/** Throws one error that names every wrong field. */
+/** Reads the wanted refund. Throws one error that names every wrong field. */
 function readWish(registry: Registry, { amount, destination, reason }: Static<typeof RefundWish>): Wish {
   const issues: Issue[] = [];
   const unit = amount && parseUnit(registry, amount.unit);
@@ -129,7 +129,10 @@ function readWish(registry: Registry, { amount, destination, reason }: Static<ty
   };
 }
 
-/** Requests without further fields have the same meaning as before these fields existed, so that older retries match. */
+/**
+ * The meaning of a request, by which a retry is recognised. Requests without further fields have the same meaning as before these
+ * fields existed, so that older retries match.
+ */
 function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish): unknown {
   const further = [wish.amount?.unit ?? null, amount?.value ?? null, wish.destination?.id ?? null, wish.reason ?? null];
   return further.every((each) => each === null) ? [paymentId] : [paymentId, ...further];

@@ -92,7 +92,7 @@ async function end(deps: HttpDeps, request: FastifyRequest, { id, hash }: Pick<S
   return { id, deleted: true as const };
 }
 
-/** Failures count against the address, and against the named passkey or session. */
+/** Runs a check of credentials. A failure counts against the names: the address, and the named passkey or session. */
 function counted<T>({ signInFailures }: HttpDeps, names: readonly string[], work: () => Promise<T>): Promise<T> {
   return signInFailures.run(names, work, (outcome) => 'error' in outcome && outcome.error instanceof ApiError);
 }

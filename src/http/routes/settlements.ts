@@ -103,7 +103,10 @@ function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }:
   return { id, asset, destination, ...(isPending && { pendingDestination, effectiveAt: effectiveAt.toISOString() }) };
 }
 
-/** A destination may be registered before its network is connected. Then a notice says that nothing is paid there yet. */
+/**
+ * The notices about destinations on networks that are not connected. Such a destination may be registered, but nothing is paid
+ * there yet.
+ */
 function noticesOf(deps: HttpDeps, mode: Mode, settlements: readonly CryptoSettlement[]) {
   const payable = new Set(
     servedNetworks(deps, mode).flatMap(({ chain }) =>
@@ -130,7 +133,7 @@ interface ParsedSettlement {
   readonly destination: Account;
 }
 
-/** Throws one error that names every field that does not fit. */
+/** Parses the settlement destinations. Throws one error that names every field that does not fit. */
 function parseSettlements(
   deps: HttpDeps,
   pairs: readonly { asset: string; destination: string }[],
@@ -153,13 +156,13 @@ function parseSettlements(
   return parsed;
 }
 
-/** The schema has accepted the value, so a failure to parse it is a fault of ours. */
+/** The parsed value. The schema has accepted the text, so a failure to parse it is a fault of ours. */
 function wellFormed<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new Error(`The schema accepted a value that ${parsed.problem}.`);
   return parsed.value;
 }
 
-/** Live money must not be promised on a test network. */
+/** Refuses assets of a test network for a live key: live money must not be promised there. */
 function refuseTestNetworks(
   registry: Registry,
   request: FastifyRequest,

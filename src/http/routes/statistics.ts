@@ -16,7 +16,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 const SLOW_MS = 15 * 60_000;
 
-/** Numbers about payments, from stored totals. No request reads the payments, so their number does not matter. */
+/** Routes for statistics of payments, from stored totals. No request reads the single payments, so their number does not matter. */
 export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/statistics/payments',

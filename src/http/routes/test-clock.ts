@@ -9,7 +9,7 @@ import { Timestamp } from '../schemas.ts';
 
 const ACCESS = { scheme: 'partner', scope: 'sandbox' } as const;
 
-/** The clock of a sandbox. These routes do not exist outside a sandbox. */
+/** Routes for the clock of a sandbox. They do not exist outside a sandbox. */
 export async function testClockRoutes(app: App, deps: HttpDeps & { readonly testClock: TestClock }): Promise<void> {
   const readConfig = { access: ACCESS, errors: ['not_sandbox_api_key'] } as const;
   app.get('/v1/test/clock', { schema: READ, config: readConfig, preValidation: refuseLive }, () =>
@@ -31,7 +31,7 @@ export async function testClockRoutes(app: App, deps: HttpDeps & { readonly test
   });
 }
 
-/** Runs before the body is checked, so that a live key gets this error and no other. */
+/** Refuses a live key. Runs before the body is checked, so that a live key gets this error and no other. */
 function refuseLive(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
   const isTest = callerRights(request).mode === 'test';
   done(isTest ? undefined : new ApiError('not_sandbox_api_key', 'A live key cannot use the clock of a sandbox.'));

@@ -18,9 +18,9 @@ import { DeliveryBody, ShownDeliveryBody, viewDelivery, viewShownDelivery } from
 import { findOwnPayment, PaymentParams } from './payments.ts';
 import { EndpointParams, endpointRequest, findOwnEndpoint, findShownEndpoints, WEBHOOKS } from './webhook-endpoints.ts';
 
-/** Deliveries of webhook endpoints, and the routes that cause further ones: tests and retries. */
+/** Routes for the deliveries of webhook endpoints, and routes that cause further deliveries: tests and retries. */
 export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<void> {
-  // The serialisers made from schemas do not support alternatives of objects.
+  // Answers are written by `JSON.stringify`, because the serialisers made from schemas do not support alternatives of objects.
   const serializerCompiler = () => JSON.stringify;
   const config = { access: WEBHOOKS, errors: ['invalid_state'] } as const;
 

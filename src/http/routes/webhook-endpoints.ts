@@ -99,7 +99,10 @@ export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Prom
   return endpoint;
 }
 
-/** A key for certain merchants sees only endpoints that are for no other merchants. */
+/**
+ * Returns a predicate for the endpoints that the caller may see. A key for certain merchants sees only endpoints for no other
+ * merchants.
+ */
 export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
   const { partnerId, mode, merchantIds } = callerRights(request);
   return (endpoint) =>
@@ -108,14 +111,14 @@ export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => bo
     (merchantIds === null || (endpoint.merchantIds?.every((id) => merchantIds.includes(id)) ?? false));
 }
 
-/** The ids of the owner's endpoints that the caller may see. Empty without the scope of webhooks. */
+/** The ids of the owner's endpoints that the caller may see. Empty without the scope `webhooks`. */
 export async function findShownEndpoints(db: Reader, request: FastifyRequest, owner: Owner): Promise<Set<string>> {
   const { scopes } = callerRights(request);
   if (scopes !== null && !scopes.includes(WEBHOOKS.scope)) return new Set();
   return new Set((await listEndpoints(db, owner)).filter(ownershipOf(request)).map(({ id }) => id));
 }
 
-/** The merchants of an endpoint. They are limited to merchants that the key may act for. */
+/** The merchants of a new endpoint, limited to those that the key may act for. */
 function merchantsWithin(
   { merchantIds: allowed }: Pick<CallerRights, 'merchantIds'>,
   wanted: readonly string[] | null,
@@ -133,7 +136,10 @@ function refuseBadUrl({ config }: HttpDeps, request: FastifyRequest, url: string
   if (problem !== undefined) throw validationError([{ field: 'url', message: problem }]);
 }
 
-/** The version of the request. A preview cannot be pinned, so the pin of the partner replaces it. */
+/**
+ * The version to which a new endpoint is pinned: that of the request. A preview cannot be pinned, so the pin of the partner
+ * replaces it.
+ */
 function ownVersion(request: FastifyRequest): PinnableVersion {
   const { apiVersion } = request;
   return apiVersion !== undefined && isPinnable(apiVersion) ? apiVersion : callerRights(request).pinnedVersion;

@@ -69,7 +69,7 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
-/** A client of version 1 cannot read the list of requirements, so it shows this sentence. */
+/** The sentence for clients of version 1. They show it, because they cannot read the list of requirements. */
 const USE_VERSION = `This gateway speaks x402 version ${X402_VERSION}: use a client of that version.`;
 
 interface Visit {
@@ -88,7 +88,7 @@ function wrongHeader(message: string): ApiError {
   return validationError([{ field: 'PAYMENT-SIGNATURE', message }]);
 }
 
-/** The answer to a request without a known authorization. */
+/** The answer by the payment's status alone, if no transfer of an authorization is to be shown. */
 async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
   const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
   if (status === 'expired') throw paymentExpired();
@@ -101,8 +101,8 @@ async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
 }
 
 /**
- * If enough money has already arrived at an address of the payment, the client is asked to retry instead of to pay. A smaller
- * amount is ignored here, because anybody can send one.
+ * Asks the client to pay (402). If enough money has already arrived at an address of the payment, the client is asked to retry
+ * instead. A smaller amount is ignored here, because anybody can send one.
  */
 async function askToPay(
   deps: HttpDeps,
@@ -123,8 +123,8 @@ async function askToPay(
 }
 
 /**
- * Clients compute the end of an authorization by their own clock. If the clock of the sandbox was moved ahead, that end has
- * already passed here, and every payment fails.
+ * A note for the client about the moved clock of a sandbox. Clients compute the end of an authorization by their own clock. If the
+ * sandbox's clock was moved ahead, that end has already passed here, and every payment fails.
  */
 function clockNote({ world }: HttpDeps): string {
   const aheadS = Math.round(shiftOf(world.clock) / 1000);
@@ -132,16 +132,19 @@ function clockNote({ world }: HttpDeps): string {
   return ` (The clock of this sandbox is ${aheadS} s ahead of real time: authorizations that a client dates by its own clock have ended here. Start the sandbox with a new TILL_HOME to pay by x402.)`;
 }
 
-/** Authorizations of clients last for a minute or more. */
+/** The least shift of the clock that is noted. Authorizations of clients last for a minute or more. */
 const CLOCK_NOTE_S = 30;
 
-/** The payment is under way, so nobody is asked to pay it again. */
+/** Asks the client to retry (503). The payment is under way, so nobody is asked to pay it again. */
 function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: PaymentGlance) {
   reply.code(503).header('Retry-After', String(RETRY_AFTER_S));
   return viewStatus(config, payment, world.clock.nowMs());
 }
 
-/** The payment is being paid, or over. The answer names the transaction if the transfer of this authorization is in a block. */
+/**
+ * Answers if the payment waits for no authorization any more: it is being paid, or over. The answer names the transaction if the
+ * transfer of this authorization is in a block.
+ */
 async function answerSettled(deps: HttpDeps, visit: Visit, authorized: Authorized) {
   const payment = await findPayment(deps, visit.request);
   const transaction = payment.status === 'succeeded' ? await findInclusion(deps, authorized) : undefined;

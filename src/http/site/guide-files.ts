@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStaticFiles, type StaticFile, type StaticFiles } from '../checkout/static-files.ts';
 
-/** The built guides. The file is undefined if there is no such page, or if the guides were not built. */
+/** The built guides. `find` gives undefined if there is no such page, or if the guides were not built. */
 export interface Guides {
   readonly isBuilt: () => boolean;
   readonly find: (path: string) => Promise<StaticFile | undefined>;
 }
 
-/** `npm run guides` writes them there. */
+/** The folder into which `npm run guides` writes the built guides. */
 const BUILT = join(import.meta.dirname, '../../../docs/site/dist');
 
-/** Few gateways have guides, and few readers ask the same node. So the files are read at the first request. */
+/** Opens the built guides. Few gateways have guides, and few readers ask the same node, so the files are read at the first request. */
 export function openGuides(dir = BUILT): Guides {
   let files: Promise<StaticFiles> | undefined;
   const isBuilt = () => existsSync(join(dir, 'index.html'));

@@ -4,7 +4,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { openGuides } from './guide-files.ts';
 
 const FOREVER = 'public, max-age=31536000, immutable';
-/** Other files keep their names when the guides are built again. */
+/** `Cache-Control` of files that keep their names when the guides are built again. */
 const REVALIDATED = 'no-cache';
 
 export type GuideDeps = Pick<HttpDeps, 'config' | 'guides'>;

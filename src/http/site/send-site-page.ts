@@ -11,7 +11,7 @@ export function sendSitePage(
   { config, page: bundle, sandbox }: SiteDeps,
   { request, reply, page }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly page: SitePage },
 ): Promise<FastifyReply> {
-  // Buying in the shop ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
+  // The form for buying in the shop ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
   const formAction = page.of === 'shop' ? `'self' ${config.publicUrl}` : "'none'";
   reply.type('text/html; charset=utf-8').headers(pageHeaders(config, { formAction }));
   const frame = { assets: bundle?.site, isSandbox: sandbox !== undefined };

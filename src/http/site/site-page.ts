@@ -25,7 +25,7 @@ const SANDBOX_LINKS = [
 ] as const;
 const API_LINK = { href: '/docs', name: 'API' };
 
-/** The frame of all these pages. None of them needs a script. */
+/** Renders a page in the frame that all site pages share. None of these pages needs a script. */
 export function renderSitePage({ assets, isSandbox }: SiteFrame, page: SitePage): string {
   const links = [...(isSandbox ? SANDBOX_LINKS : []), API_LINK];
   return html`<!doctype html>

@@ -3,7 +3,7 @@ import type { App, HttpDeps } from '../deps.ts';
 
 const ONE_DAY = 'public, max-age=86400';
 
-/** Files that browsers request by themselves, such as the favicon. */
+/** Routes for files that browsers request by themselves, such as the favicon. */
 export async function siteRoutes(app: App, { page }: HttpDeps): Promise<void> {
   app.get('/favicon.ico', { schema: { hide: true }, config: { isCheap: true } }, (request, reply) => {
     const file = page?.files.get('icons/till.svg');

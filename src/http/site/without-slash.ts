@@ -1,6 +1,9 @@
 import type { App } from '../deps.ts';
 
-/** The URL without its trailing slash, such as `/docs` for `/docs/`. Undefined if there is no such page. */
+/**
+ * The URL without its trailing slash, such as `/docs` for `/docs/`. Undefined if it has none, or if there is no page at the shorter
+ * URL.
+ */
 export function withoutSlash(app: App, url: string): string | undefined {
   const [path = '', query] = url.split(/\?(.*)/s);
   const trimmed = path.replace(/\/+$/, '');

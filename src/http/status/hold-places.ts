@@ -6,7 +6,7 @@ import { sharerOf } from '../entry/turns.ts';
 
 /** The limit of held requests per caller. Held requests cost memory, not work, so they have a limit of their own. */
 export interface HoldPlaces {
-  /** Takes a place until `free` is called. Throws `rate_limited` if the caller has no place left. */
+  /** Counts a held request of the caller until `free` is called. Throws `rate_limited` if the caller has too many held requests. */
   take(request: FastifyRequest, reply: FastifyReply): HoldPlace;
 }
 

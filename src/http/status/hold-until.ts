@@ -5,10 +5,10 @@ import { readmit } from '../entry/access.ts';
 import type { HoldPlace } from './hold-places.ts';
 
 export interface Held<T> {
-  /** The id or name that is announced with each change. */
+  /** The id or name of the watched object, which is announced with each change. */
   readonly watched: string;
   readonly place: HoldPlace;
-  /** By the clock that test keys cannot move. */
+  /** The end of the wait, by the clock that test keys cannot move. */
   readonly untilMs: number;
   readonly find: () => Promise<T>;
   /** True if there is nothing left to wait for. */
@@ -21,9 +21,10 @@ export interface Held<T> {
 const READ_AGAIN_MS = 1_000;
 
 /**
- * Reads again with each announcement, until `isOver` is true, the time is over, the client leaves, or the node stops. While the
- * database is unreachable the request stays held. It then ends with an error, because the last row that was read may be
- * outdated. Before each further read the caller is admitted again, because its key or session may have ended meanwhile.
+ * Holds a request: reads, and reads again with each announcement, until `isOver` is true, the time is over, the client leaves, or
+ * the node stops. While the database is unreachable the request stays held. It then ends with an error, because the last row that
+ * was read may be outdated. Before each further read the caller is admitted again, because its key or session may have ended
+ * meanwhile.
  */
 export async function holdUntil<T>(deps: HttpDeps, held: Held<T>): Promise<T> {
   const { longPolls, world } = deps;

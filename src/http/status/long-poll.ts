@@ -3,8 +3,8 @@ import type { EventFeed } from '../../store/events/event-feed.ts';
 
 export interface LongPolls {
   /**
-   * Watches a payment until `end`. The caller must read the payment after this call: then every change is either in that row or
-   * ends the wait.
+   * Watches a payment until `end`. The caller must read the payment after this call: then every change is either in the row that
+   * the caller has read, or ends the wait.
    */
   watch(paymentId: string, gone: AbortSignal): Watch;
   readonly held: number;
@@ -14,12 +14,15 @@ export interface LongPolls {
 }
 
 export interface Watch {
-  /** Resolves if the payment has changed since the last wait, the time is over, the client has left, or the node stops. */
+  /**
+   * Resolves if the payment has changed since the last wait, the time is over, the client has left, or the node stops. It may also
+   * resolve earlier, because an announcement can be lost.
+   */
   wait(forMs: number): Promise<void>;
   end(): void;
 }
 
-/** An announcement can be lost, so no request waits longer than this for a change that has happened. */
+/** The longest wait before the payment is read again. An announcement can be lost, so a change may be noticed this late. */
 const CHECK_AGAIN_MS = 5_000;
 
 export function createLongPolls(world: World, feed: EventFeed): LongPolls {

@@ -42,7 +42,7 @@ export async function sendStatus(
   const nowMs = deps.world.clock.nowMs();
   const etag = etagOf(payment, nowMs);
   reply.header('ETag', etag);
-  // The framework takes a returned reply as "already answered".
+  // The cast is needed, because a returned reply tells the framework that the request is already answered.
   if (known !== undefined && isAmong(known, etag)) return reply.code(304).send() as never;
   return viewStatus(deps.config, payment, nowMs);
 }
@@ -51,17 +51,17 @@ export interface HeldRequest {
   readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number | null } }>;
   readonly reply: FastifyReply;
   readonly payment: PaymentGlance;
-  /** The entity tags that the client sent. */
+  /** The entity tags of the status that the client knows. */
   readonly since: string;
   readonly find: () => Promise<PaymentGlance>;
-  /** The time to hold the request. Default: as long as the request asks for. */
+  /** The longest time to hold the request. Default: as long as the request asks for. */
   readonly forMs?: number;
-  /** The pause between two reads of the payment without an announcement. */
+  /** The pause between two reads of the payment without an announcement. Default: no reads without one before the payment's expiry. */
   readonly everyMs?: number;
 }
 
 /**
- * The payment as soon as its status has changed or is final, at the latest when the time is over. Time is counted from the
+ * Returns the payment as soon as its status has changed or is final, at the latest when the time is over. Time is counted from the
  * arrival of the request, so that a request that is held twice is not held for longer.
  */
 export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<PaymentGlance> {

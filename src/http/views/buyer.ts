@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Payment } from '../../store/payments/payments.ts';
 
-/** Undefined while nobody has paid. An unknown icon is left out. */
+/** The account and wallet that paid. Undefined while nobody has paid. An unknown icon is left out. */
 export function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
   if (buyerAccount === null) return undefined;
   return {

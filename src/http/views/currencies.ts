@@ -9,9 +9,9 @@ import type { HttpDeps } from '../deps.ts';
 const FIRST = ['USD', 'EUR'];
 
 /**
- * The currencies that can be paid in some mode with networks, for pages that let people choose one. Each has the modes whose payments
- * take it: a mode without networks takes every currency. The decimals are included, because browsers have other decimals for some
- * currencies.
+ * The currencies for pages on which people choose one: those that can be paid in at least one mode with networks. Each currency has
+ * the modes whose payments take it. A mode without networks takes every currency. The decimals are included, because browsers have
+ * other decimals for some currencies.
  */
 export function payableCurrencies(deps: HttpDeps): PayableCurrency[] {
   const served = MODES.filter((mode) => servedNetworks(deps, mode).length > 0);

@@ -78,7 +78,7 @@ function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjec
   });
 }
 
-/** Older events of a payment recorded only one refund. */
+/** The refunds that an event of a payment recorded. Older events recorded only one. */
 function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
   const { refund, refunds } = data as { refund?: RefundFacts; refunds?: RefundFacts[] };
   return refunds ?? (refund === undefined ? [] : [{ ...refund, id: refundIdOf(paymentId, 1) }]);
@@ -99,7 +99,7 @@ function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refu
 }
 
 function viewLinkEvent(origin: Origin, { objectId, data }: PlacedEvent, { links }: EventSubjects) {
-  // Events of versions before accepted assets lack the list, and links had none.
+  // Older events lack the accepted assets, because links had no such list then.
   const {
     expiresAt,
     acceptedAssets = null,

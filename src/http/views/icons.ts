@@ -1,7 +1,7 @@
 import type { Icon } from '../../chains/records/icon.ts';
 import type { Registry, RegistryDeps } from '../../chains/registry.ts';
 
-/** Pictures of tokens and networks are served from the gateway's own origin, so that no third party sees the page view. */
+/** The origin of the gateway's URLs. Pictures of tokens and networks are served from it, so that no third party sees the page view. */
 export interface Origin extends RegistryDeps {
   readonly publicUrl: string;
 }
@@ -10,7 +10,10 @@ export function tokenIconUrl({ publicUrl, registry }: Origin, asset: string): st
   return `${publicUrl}/icons/token/${encodeURIComponent(tokenIconName(registry, asset))}.svg`;
 }
 
-/** The name of a token's picture: its symbol, or its id if the record names another picture than that of the first token with the symbol. */
+/**
+ * The name of a token's picture: its symbol. A token whose picture differs from that of the first token with the symbol has its id
+ * as the name.
+ */
 export function tokenIconName(registry: Registry, asset: string): string {
   let names = namesByRegistry.get(registry);
   if (names === undefined) {
@@ -20,7 +23,7 @@ export function tokenIconName(registry: Registry, asset: string): string {
   return names.get(asset) ?? nameById(asset);
 }
 
-/** Every amount of an answer needs a name. */
+/** The names of tokens' pictures by registry, kept because every amount of an answer needs one. */
 const namesByRegistry = new WeakMap<Registry, ReadonlyMap<string, string>>();
 
 function tokenIconNames(registry: Registry): ReadonlyMap<string, string> {
@@ -32,7 +35,7 @@ function tokenIconNames(registry: Registry): ReadonlyMap<string, string> {
   );
 }
 
-/** Tokens, and coins that may be no assets of their own. */
+/** All tokens and native coins. Some coins are not among the assets. */
 export function iconedAssets({ assets, networks }: Registry): { readonly id: string; readonly symbol: string }[] {
   return [...assets, ...networks.map(({ coin }) => coin)].map(({ id, symbol }) => ({ id, symbol }));
 }
@@ -45,7 +48,10 @@ function nameById(asset: string): string {
   return asset.replace(/[:/]/g, '-');
 }
 
-/** Named by the CAIP-2 id with a hyphen for the colon, because some file systems do not allow colons. */
+/**
+ * The URL of a network's picture. The file has the CAIP-2 id with a hyphen for the colon, because some file systems do not allow
+ * colons.
+ */
 export function networkIconUrl({ publicUrl }: Origin, chainId: string): string {
   return `${publicUrl}/icons/network/${chainId.replace(':', '-')}.svg`;
 }

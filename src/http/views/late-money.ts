@@ -51,7 +51,7 @@ const BACK: Readonly<Record<LateState, string>> = {
   returned: 'It was returned.',
 };
 
-/** The refund state that waits for the same things as each state of late money. */
+/** For each state of late money, the refund state that waits for the same things. */
 const AS_REFUND: Readonly<Record<Exclude<LateState, 'unclaimed'>, RefundState>> = {
   requested: 'awaiting_funds',
   returning: 'sending',

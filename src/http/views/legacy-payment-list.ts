@@ -8,7 +8,7 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { chainOf, ExactNumber, lastUpdatedAt, viewStats } from './payment-list.ts';
 
-/** The deprecated list. Its shape knows neither the status `cancelled` nor amounts beyond 32 bits. */
+/** A payment in the deprecated list. The list's shape knows neither the status `cancelled` nor amounts beyond 32 bits. */
 export function viewLegacyItem(registry: Registry, payment: ListedPayment, nowMs: number): LegacyItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const isFiat = isFiatUnit(payment.amountUnit);
@@ -64,7 +64,7 @@ export function fromLegacyStatus(status: LegacyStatus): readonly PaymentStatus[]
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Null if the number does not fit. */
+/** The number, or null if it does not fit into 32 bits. */
 function int32(digits: string): number | null {
   return BigInt(digits) <= MAX_INT32 ? Number(digits) : null;
 }

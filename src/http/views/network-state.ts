@@ -57,7 +57,7 @@ function viewRelayer(
   };
 }
 
-/** The average of the last 24 hours, in coin. */
+/** The average gas cost of an item in the last 24 hours, in coin. */
 function gasPerItem(network: Network, relayers: readonly SurveyedRelayer[]): string | null {
   const items = relayers.reduce((sum, { itemsPerDay }) => sum + itemsPerDay, 0);
   const coin = relayers.reduce((sum, { spentPerDay }) => sum + spentPerDay, 0n);

@@ -38,7 +38,7 @@ const WalletRpcBody = Type.Object(
   { title: 'WalletRpc' },
 );
 
-/** A union that is discriminated by `type`. The serialiser writes it unchanged. */
+/** The schema of an action: a union that is discriminated by `type`. The serialiser writes it unchanged. */
 const ActionBody = Type.Unsafe<OptionAction>({
   title: 'OptionAction',
   type: 'object',

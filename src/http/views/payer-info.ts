@@ -76,7 +76,7 @@ export async function findMoneyOfPayer(deps: HttpDeps, paymentId: string) {
   return found.map((money) => viewMoneyOfPayer(deps.config, money));
 }
 
-/** The last refusal of an unfinished payment or refund. */
+/** The last refused attempt of an unfinished payment or refund, as it is shown. */
 export async function viewAttempt(deps: HttpDeps, subject: string): Promise<Static<typeof AttemptBody> | null> {
   const attempt = await findRefusedAttempt(deps.db.sql, subject);
   if (attempt === undefined) return null;

@@ -8,7 +8,7 @@ import { logoUrl, type Origin } from './icons.ts';
 
 export const LINK_PATH = '/l/';
 
-/** The URL of the page has the id without its prefix. */
+/** The URL of a link's page. It has the link's id without its prefix. */
 function linkUrl({ publicUrl }: Origin, id: string): string {
   return `${publicUrl}${LINK_PATH}${id.slice('plk_'.length)}`;
 }

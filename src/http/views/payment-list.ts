@@ -22,7 +22,7 @@ declare global {
   }
 }
 
-/** A payment in a list. Unknown fields are left out. */
+/** A payment in a list. Fields without a value are left out. */
 export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: number): ListItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const { amountUnit, amountValue, amountDecimals, tokenAsset, tokenValue } = payment;
@@ -47,7 +47,7 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
   };
 }
 
-/** Statistics that were not read are left out. */
+/** The statistics of a list of payments. Statistics that were not read are left out. */
 export function viewStats(registry: Registry, stats: PaymentStats | undefined): Static<typeof StatsBody> {
   if (stats === undefined) return {};
   const { transactions, customers, revenue } = stats;
@@ -73,7 +73,10 @@ function revenueByCurrency(registry: Registry, revenue: PaymentStats['revenue'])
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A payment that expired by the clock was updated at its expiry, even before the expiry job moves it. */
+/**
+ * The time of a payment's last update. A payment that expired by the clock was updated at its expiry, even before the expiry job
+ * moves it.
+ */
 export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
   const { status, updatedAt, expiresAt, settledAt, refunds } = payment;
   const later = Math.max(settledAt?.getTime() ?? 0, ...(refunds ?? []).map((refund) => Date.parse(refund.updatedAt)));

@@ -15,7 +15,7 @@ import { LateMoneyOfEvent, LateMoneyOfPayment, viewLateMoneyOfEvent } from './la
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
 import { PaymentRefunds, RefundableField, type RefundRow, viewRefundable, viewRefunds } from './refund.ts';
 
-/** Public shapes of a payment show the visible status. */
+/** The status answer of a payment. Like all public shapes, it shows the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
@@ -68,12 +68,12 @@ export interface ShownDetails {
   /** The paid amount minus its fee. Undefined in an event. */
   readonly net?: bigint | undefined;
   readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
-  /** Undefined in an event. */
+  /** The amount that can still be refunded. Undefined in an event. */
   readonly refundable?: Refundable | null;
   readonly nowMs: number;
 }
 
-/** A sweep also moves late money, which is not part of the payment. */
+/** The settlement of a payment. A sweep also moves late money, so the amount is at most the payment's net amount. */
 function viewSettlement({ asset, amount, recipient, transactionHash }: PaymentSettlement, net: bigint | undefined) {
   const unit = tokenUnitId(asset);
   if (net === undefined) return { successful: { amount: { unit }, txId: transactionHash } };

@@ -24,7 +24,7 @@ export interface RefundRow extends Omit<ListedRefund, 'requestedAt' | 'updatedAt
 
 type Priced = Pick<Payment, 'amountUnit' | 'amountValue' | 'amountDecimals'>;
 
-/** `refund` and `refunds` of a payment. `refund` is a refund that returns the whole payment by itself. */
+/** The fields `refund` and `refunds` of a payment. `refund` is a refund that returns the whole payment by itself. */
 export function viewRefunds(
   origin: Origin,
   payment: Priced,

@@ -34,7 +34,7 @@ function viewWait({ reason, partnerText, sinceMs, untilMs }: Wait): Static<typeo
 
 const evidence = (description: string) => Type.Optional(Type.String({ description }));
 
-/** The values of an entry that are shown, where they apply. All others are internal. */
+/** The values of a timeline entry that partners see, where they apply. All other values are internal. */
 const Evidence = {
   network: evidence('CAIP-2.'),
   transaction: evidence('The hash of a transaction.'),
