@@ -8,13 +8,13 @@ export interface TillOptions {
   readonly apiKey: string;
   /** The merchant for payments, refunds and receipts, unless a call names another. */
   readonly merchantId?: string;
-  /** The version of the API for all calls. Default: the pinned version of the partner. */
+  /** The version of the API for all calls. Default: the version that the partner has pinned. */
   readonly apiVersion?: string;
-  /** How often a request is sent again after a temporary failure. Default: 4. */
+  /** The number of repetitions of a request after temporary failures. Default: 4. */
   readonly maxRetries?: number;
   /** The timeout of one attempt. Default: 30,000 ms. */
   readonly timeoutMs?: number;
-  /** Sends the requests. Default: the `fetch` of the runtime. */
+  /** The function that sends the requests. Default: the `fetch` of the runtime. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
@@ -34,19 +34,19 @@ export interface Call {
   readonly query?: Query;
   readonly body?: unknown;
   readonly isOfMerchant?: boolean;
-  /** False if repeating the request could have another effect, or get another answer, than sending it once. */
+  /** False if sending the request twice could have another effect, or get another answer, than sending it once. */
   readonly isRepeatable?: boolean;
-  /** The `ETag` of the last answer. If nothing has changed since, the answer is 304. */
+  /** The `ETag` of the last answer. If the resource has not changed since, the answer is 304. */
   readonly etag?: string | undefined;
   readonly holdMs?: number;
-  /** If given, temporary failures are retried without a limit, and each is reported here. */
+  /** Called with each temporary failure. If given, the request is repeated after temporary failures without a limit. */
   readonly onInterruption?: Interruption;
 }
 
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined if the status is 304. */
+  /** The parsed body. Undefined if the status is 304. */
   readonly body: T;
 }
 
@@ -64,7 +64,7 @@ export function connect(options: TillOptions) {
   const { apiKey, apiVersion, maxRetries = MAX_RETRIES, timeoutMs = TIMEOUT_MS } = options;
   const base = baseOf(options.baseUrl);
   const request = options.fetch ?? ((url, init) => fetch(url, init));
-  // The runtime's own error about a bad header would contain the key.
+  // The key is checked here, because the runtime's own error about a bad header would contain it.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key: till_test_… or till_live_…, without white space.');
   }
@@ -74,7 +74,7 @@ export function connect(options: TillOptions) {
     const idempotencyKey = call.method === 'POST' ? (own.idempotencyKey ?? (await newKey())) : undefined;
     const url = `${base}${call.path}${queryText(call.query)}`;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    // Throws for a value that cannot be a header, before anything is sent.
+    // The constructor throws for a value that cannot be a header, before anything is sent.
     const headers = new Headers(
       given({
         Accept: 'application/json',
@@ -155,7 +155,7 @@ interface Attempt {
   readonly idempotencyKey: string | undefined;
 }
 
-/** An id as a part of a path. Other text, such as `..`, would lead to another route. */
+/** Checks an id that becomes a part of a path. Another text, such as `..`, would lead to another route. */
 export function segment(id: string): string {
   if (typeof id === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(id)) return id;
   throw new TypeError('An id is 1 to 128 letters, digits, _ and -.');
@@ -164,7 +164,8 @@ export function segment(id: string): string {
 /** True if the failure may be temporary and repeating the request is safe. */
 function mayPass(error: TillError, { isRepeatable = true, onInterruption }: Call): boolean {
   if (!(error instanceof ApiError)) return isRepeatable;
-  // 429: the request was refused before any work. 409 with Retry-After: the first request with the same key is still running.
+  // 429: the gateway refused the request before it did anything. 409 with Retry-After: the first request with the same key is still
+  // running.
   if (error.status === 429 || (error.status === 409 && error.retryAfterS !== undefined)) return true;
   const isPatient = onInterruption !== undefined && error.status >= 500;
   return isRepeatable && (isPatient || PASSING.includes(error.status));
@@ -190,7 +191,7 @@ function read<T>(
     return { error: new ApiError(refusal, answer) };
   }
   const message = `The answer, with status ${status}, is not one of Till's: is baseUrl the address of a gateway?`;
-  // The request may have been carried out, and a proxy may have changed the answer.
+  // The gateway may have carried out the request, and a proxy may have replaced the answer.
   if (ok) return { error: new ConnectionError(message, { idempotencyKey }) };
   return { error: new ApiError({ code: 'unreadable_answer', message }, answer) };
 }

@@ -5,7 +5,7 @@ export class TillError extends Error {
   override name = 'TillError';
 }
 
-/** `unreadable_answer`: the answer is not from Till, for example the error page of a proxy. */
+/** The code of an error answer. `unreadable_answer`: the answer is not from Till, for example the error page of a proxy. */
 export type AnswerCode = ErrorCode | 'unreadable_answer';
 
 export interface Refusal {
@@ -21,7 +21,7 @@ export class ApiError extends TillError {
   readonly code: AnswerCode;
   readonly status: number;
   readonly requestId: string | undefined;
-  /** The broken fields of a validation error. */
+  /** The invalid fields of the request, if the error is about validation. */
   readonly issues: readonly Issue[];
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Seconds to wait before the request is sent again. */
@@ -45,7 +45,10 @@ export class ApiError extends TillError {
   }
 }
 
-/** Without a readable answer it is unknown whether the request was carried out. Repeat it with the same `idempotencyKey`. */
+/**
+ * The gateway gave no readable answer, so it is unknown whether the request was carried out. Repeat the request with the same
+ * `idempotencyKey`.
+ */
 export class ConnectionError extends TillError {
   override name = 'ConnectionError';
   /** The Idempotency-Key of the request, if it was a POST. */
@@ -70,7 +73,10 @@ export class WaitTimeoutError extends TillError {
 
 export type WebhookProblem = 'missing_header' | 'bad_timestamp' | 'too_old' | 'too_new' | 'no_match' | 'bad_body';
 
-/** The request is too old, or was not signed with the secret. Answer it with 400 and do nothing else. */
+/**
+ * The webhook is not valid: for example, it is too old or was not signed with the secret. Answer the request with 400 and do nothing
+ * else.
+ */
 export class WebhookError extends TillError {
   override name = 'WebhookError';
   readonly problem: WebhookProblem;

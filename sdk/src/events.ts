@@ -15,7 +15,7 @@ const PAUSE_MS = 1_000;
 export function eventsOf(connection: Connection) {
   return {
     /**
-     * One event.
+     * One event of the feed.
      *
      * @example
      * const event = await till.events.get(eventId);
@@ -26,7 +26,7 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * One page of the feed. `after` is the `nextCursor` of the page before.
+     * One page of the feed. `after` is the `nextCursor` of the previous page.
      *
      * @example
      * const { events, nextCursor } = await till.events.page({ types: 'payment.*', limit: 10 });
@@ -40,8 +40,8 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * Follows the feed page by page and never ends, also while the gateway cannot be reached. Handle the events and store
-     * `nextCursor` in one transaction. After a restart, pass the stored cursor as `after`: no event is lost or handled twice.
+     * Follows the feed page by page. It never ends, not even while the gateway cannot be reached. Handle the events and store
+     * `nextCursor` in one database transaction. After a restart, pass the stored cursor as `after`: no event is lost or handled twice.
      * Pages may be empty.
      *
      * @example
@@ -79,7 +79,7 @@ async function* followPages(
 ): AsyncGenerator<EventPage, never, void> {
   for (let { after } = query; ; ) {
     const startedMs = Date.now();
-    // The first request for `latest` is not held, so that its cursor is known if the connection is lost later.
+    // The gateway does not hold the first request for `latest`, so that its cursor is known if the connection is lost later.
     const holdMs = after === LATEST ? 0 : (maxPollMs ?? HOLD_MS);
     const asked = { ...query, after, maxPollMs: holdMs || undefined };
     const call = { method: 'GET', path: '/v1/events', query: asked, holdMs, onInterruption } as const;

@@ -57,7 +57,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Changes the given fields.
+     * Changes the given fields of a merchant.
      *
      * @example
      * await till.merchants.update(merchantId, { merchantName: 'Corner Coffee Roasters' });
@@ -91,8 +91,8 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * The assets that all merchants of the partner accept. Null is no limit. A merchant can accept fewer: `acceptedAssets` of
-     * `update`.
+     * The assets that all merchants of the partner accept. Null means that there is no limit. A merchant can accept fewer: see
+     * `acceptedAssets` of `update`.
      *
      * @example
      * const accepted = await till.merchants.acceptedAssets();
@@ -104,7 +104,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Sets the assets that all merchants of the partner accept. Payments created before keep their lists.
+     * Sets the assets that all merchants of the partner accept. Payments that were created before keep their own lists.
      *
      * @example
      * await till.merchants.setAcceptedAssets(null);

@@ -14,7 +14,7 @@ import { type List, listOf } from './list.ts';
 import { type Interruption, sleep } from './retry.ts';
 
 export interface StatusOptions extends CallOptions {
-  /** Hold the request until the status changes, at most this long. The maximum is 25 s. */
+  /** How long the gateway may hold the request until the status changes. The maximum is 25 s. */
   readonly maxPollMs?: number;
 }
 
@@ -69,7 +69,7 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * The status of a payment. With `maxPollMs` the answer comes when the status changes.
+     * The status of a payment. With `maxPollMs`, the gateway answers when the status changes or the time is over.
      *
      * @example
      * const { status, isFinal } = await till.payments.status(paymentId);
@@ -118,8 +118,8 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * Waits until the payment is final and returns its status, also while the gateway cannot be reached. Ship only if the
-     * status is `succeeded`.
+     * Waits until the payment is final and returns its status. It goes on waiting while the gateway cannot be reached. Ship only
+     * if the status is `succeeded`.
      *
      * @example
      * const { status } = await till.payments.waitUntilFinal(paidId, { timeoutMs: 60_000 });
@@ -140,7 +140,7 @@ export function paymentsOf(connection: Connection) {
       try {
         for (;;) {
           const startedMs = Date.now();
-          // The first request is not held, so that `onStatus` gets the present status at once.
+          // The gateway does not hold the first request, so that `onStatus` gets the present status at once.
           const holdMs = state === undefined ? 0 : Math.max(0, Math.min(HOLD_MS, untilMs - startedMs));
           const query = { maxPollMs: holdMs || undefined };
           const call = { method: 'GET', path, query, etag, holdMs, isOfMerchant: true, onInterruption } as const;

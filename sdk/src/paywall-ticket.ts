@@ -8,7 +8,7 @@ export interface NodeRequest {
   /** The body, if a body parser has read it. */
   readonly rawBody?: unknown;
   readonly body?: unknown;
-  /** False while nobody has read the whole body. */
+  /** True if the whole body has been read. */
   readonly readableEnded?: boolean;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -31,7 +31,7 @@ export async function newTicket(): Promise<string> {
   return hexOf((await webCrypto()).getRandomValues(new Uint8Array(16)));
 }
 
-/** The payment and the ticket from the client's signature header. */
+/** The payment and the ticket from the client's signature header. Undefined if they cannot be read. */
 export function readTicket(signature: string): Ticket | undefined {
   try {
     const { paymentId, ticket } = JSON.parse(atob(signature)).accepted.extra;
@@ -41,7 +41,10 @@ export function readTicket(signature: string): Ticket | undefined {
   }
 }
 
-/** The hash of a ticket and of its request. The URL's scheme is left out, because a server behind a proxy does not know it. */
+/**
+ * The hash of a ticket and its request. The scheme of the URL is not part of it, because a server behind a proxy does not know the
+ * scheme.
+ */
 export async function hashOf({ method, url, body }: Visit, ticket: string): Promise<string> {
   const { host, pathname, search } = new URL(url);
   const bodyHash = await digestOf(body);
@@ -53,12 +56,15 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
 }
 
-/** Types whose parsers keep the whole body in the field `body`. Those of `multipart/form-data` keep files elsewhere. */
+/**
+ * Media types whose parsers put the whole body into the field `body`. The parsers of `multipart/form-data` put files into other
+ * fields.
+ */
 const WHOLE_IN_BODY = /^application\/([\w.-]+\+)?json\b|^application\/x-www-form-urlencoded\b/i;
 
 /**
- * The body of a Node request. Throws if no parser has read the body, because reading it here would take it from the handler, and if
- * the parsed body may be a part of it. Otherwise one payment would be good for any body.
+ * The body of a Node request. Throws if no parser has read the body, because reading it here would take it from the handler. Throws
+ * also if the parsed body may be incomplete, because one payment would then be good for several bodies.
  */
 export function bodyOf(request: NodeRequest): Uint8Array {
   const { rawBody, body, headers, readableEnded } = request;
@@ -79,7 +85,7 @@ export function bodyOf(request: NodeRequest): Uint8Array {
   return new TextEncoder().encode(parsed);
 }
 
-/** HTTP/2 needs no header for a body, so only the method says that there is none. */
+/** True if the request may have a body. HTTP/2 needs no header for a body, so only the method shows that there is none. */
 function hasBody({ method, headers }: NodeRequest): boolean {
   const length = headers['content-length'];
   if (headers['transfer-encoding'] !== undefined || Number(length ?? 0) > 0) return true;

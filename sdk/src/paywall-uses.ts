@@ -1,7 +1,7 @@
-/** Above this number the oldest payments are forgotten. */
+/** The largest number of payments that are counted. Above it, the oldest payments are forgotten. */
 const MAX_PAYMENTS = 100_000;
 
-/** Counts the uses of payments in the memory of this process. A count is kept for `keptMs` after the first use. */
+/** A function that counts the uses of payments in the memory of this process. A count is kept for `keptMs` after the first use. */
 export function createUses(keptMs: number): (paymentId: string) => number {
   const uses = new Map<string, { count: number; readonly endMs: number }>();
   return (paymentId) => {

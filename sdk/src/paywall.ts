@@ -9,7 +9,10 @@ import { sleep } from './retry.ts';
 export interface PaywallOptions {
   /** The price of one request. */
   readonly amount: NewPayment['amount'];
-  /** `included` (default): the transfer is in a block that two RPC endpoints report. `final`: the payment has succeeded. */
+  /**
+   * When a payment counts as paid. `included` (default): its transfer is in a block that two RPC endpoints report. `final`: it has
+   * succeeded.
+   */
   readonly until?: 'included' | 'final';
   /** The `referenceId` of the payments. Default: `x402`. */
   readonly referenceId?: string;
@@ -38,12 +41,12 @@ export interface NodeResponse {
   end(body: string): unknown;
 }
 
-/** A paid request may be repeated for an hour, in case its answer was lost. */
+/** The time in which a paid request may be repeated, in case its answer was lost. */
 const REPEATABLE_MS = 3_600_000;
 const RETRY_AFTER_S = 2;
 const HOLD_MS = 20_000;
 
-/** How long a paid request waits for the gateway. */
+/** How long a paid request waits for the gateway to know the outcome of the payment. */
 const PATIENCE_MS = 60_000;
 
 interface Presented {
@@ -85,7 +88,7 @@ export function paywallOf(connection: Connection) {
       const { paymentId } = ticket;
       const { status, text, response } = await present(paymentId, signature);
       if (status === 402) return required(visit, ticket, text);
-      // The payment ended without a transfer, and its signature can no longer be executed. So a new payment is safe.
+      // The payment ended without a transfer, and its signature can no longer be executed. So the payer can safely make a new payment.
       if (status === 410) return ask(visit);
       if (status >= 429) return comeBack();
       if (status >= 400) return { is: 'unpaid', status, headers: JSON_TYPE, body: text };
@@ -95,7 +98,10 @@ export function paywallOf(connection: Connection) {
       return { is: 'paid', paid: { paymentId }, response };
     }
 
-    /** Many clients sign again when they repeat a request, which could pay twice. So the answer waits for the outcome. */
+    /**
+     * Sends the payer's signature to the gateway and waits for the outcome. An answer before the outcome could make a client pay
+     * twice, because many clients sign again when they repeat a request.
+     */
     async function present(paymentId: string, signature: string): Promise<Presented> {
       for (const endMs = Date.now() + PATIENCE_MS; ; await sleep(RETRY_AFTER_S * 1_000)) {
         const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature }).then(
@@ -110,7 +116,10 @@ export function paywallOf(connection: Connection) {
       }
     }
 
-    /** Creates a payment for this request. Its metadata has the hash of the ticket. */
+    /**
+     * Creates a payment for this request, and answers with the ways to pay it. The metadata of the payment has the hash of the
+     * ticket.
+     */
     async function ask(visit: Visit): Promise<Verdict> {
       const ticket = await newTicket();
       const metadata = { x402: await hashOf(visit, ticket) };
@@ -120,7 +129,10 @@ export function paywallOf(connection: Connection) {
       return answer.status === 402 ? required(visit, { paymentId, ticket }, text) : comeBack();
     }
 
-    /** The gateway's 402 answer with resource and ticket. The ticket is not on the chain, so only the payer can use it. */
+    /**
+     * The gateway's 402 answer, to which the resource and the ticket are added. The ticket is not on the chain, so only the payer can
+     * use it.
+     */
     function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
       const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };
       const body = JSON.stringify({
@@ -152,7 +164,7 @@ export function paywallOf(connection: Connection) {
       ) {
         return async (request: Request, ...rest: Rest): Promise<Response> => {
           const signature = request.headers.get('payment-signature');
-          // A clone, because the handler reads the body itself.
+          // The body is read from a clone, because the handler reads the original.
           const body = new Uint8Array(await request.clone().arrayBuffer());
           const verdict = await judge({ method: request.method, url: request.url, body, signature });
           if (verdict.is === 'unpaid') return new Response(verdict.body, verdict);
@@ -165,8 +177,9 @@ export function paywallOf(connection: Connection) {
       },
 
       /**
-       * Passes paid requests on to the next handler. A request with a body needs a body parser before this middleware: the payment
-       * is bound to `rawBody` or `body` of the request. An upload of files needs `rawBody`, because its parsers keep files elsewhere.
+       * Passes paid requests on to the next handler. A request with a body needs a body parser before this middleware: the payment is
+       * bound to `rawBody` or `body` of the request. An upload of files needs `rawBody`, because the parsers of uploads put files
+       * into other fields than `body`.
        */
       async middleware(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): Promise<void> {
         try {
@@ -192,7 +205,7 @@ export function paywallOf(connection: Connection) {
 
 const JSON_TYPE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-/** The outcome is unknown, or the gateway cannot be reached. A 503 does not make the client pay again. */
+/** The answer 503, if the outcome is unknown or the gateway cannot be reached. Unlike a 402, it does not make the client pay again. */
 function comeBack(): Verdict {
   const headers = { ...JSON_TYPE, 'Retry-After': String(RETRY_AFTER_S) };
   return { is: 'unpaid', status: 503, headers, body: '{"message":"The payment is under way. Ask again."}' };

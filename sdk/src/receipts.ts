@@ -19,7 +19,7 @@ export function receiptsOf(connection: Connection) {
     },
 
     /**
-     * The public keys that sign receipts, the present one first.
+     * The public keys that verify receipts. The key that signs now comes first.
      *
      * @example
      * const { keys } = await till.receipts.keys();

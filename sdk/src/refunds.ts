@@ -7,7 +7,7 @@ const PATH = '/v1/refunds';
 export function refundsOf(connection: Connection) {
   return {
     /**
-     * Refunds a succeeded payment: `amount`, or everything not refunded yet. Give your own `idempotencyKey`, so that a repeated
+     * Refunds a succeeded payment: `amount`, or everything that is not refunded yet. Give your own `idempotencyKey`, so that a repeated
      * call does not refund twice.
      *
      * @example

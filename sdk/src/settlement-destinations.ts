@@ -36,7 +36,7 @@ export function settlementDestinationsOf(connection: Connection) {
     },
 
     /**
-     * Changes the account. The change takes effect after the cooling-off period of the gateway; until then it is in
+     * Changes the account of a destination. The change takes effect after the cooling-off period of the gateway; until then it is in
      * `pendingDestination`.
      *
      * @example
@@ -65,7 +65,7 @@ export function settlementDestinationsOf(connection: Connection) {
      */
     delete(merchantId: string, id: string, options?: CallOptions): Promise<Deleted> {
       const path = `${pathOf(merchantId)}/crypto/${segment(id)}`;
-      // Not repeatable: if the first request was carried out, the second gets 404.
+      // The request is not repeatable: if the first one was carried out, the second one gets 404.
       return connection.ask({ method: 'DELETE', path, isRepeatable: false }, options);
     },
   };

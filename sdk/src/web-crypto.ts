@@ -1,9 +1,9 @@
 type WebCrypto = typeof globalThis.crypto;
 
-/** Not a literal, so that bundlers for workers do not resolve the module. */
+/** The name of Node's module. It is not a literal, so that bundlers for workers do not resolve the module. */
 const NODE_CRYPTO: string = ['node', 'crypto'].join(':');
 
-/** In Node 18, Web Crypto is not a global. */
+/** Web Crypto, which is not a global in Node 18. */
 export async function webCrypto(): Promise<WebCrypto> {
   const known = (globalThis as { crypto?: WebCrypto }).crypto;
   if (known !== undefined) return known;

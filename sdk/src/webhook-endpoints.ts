@@ -22,7 +22,7 @@ export function webhookEndpointsOf(connection: Connection) {
   const pathOf = (id: string) => `${PATH}/${segment(id)}`;
   return {
     /**
-     * Registers a receiver. Store the secret: no later answer contains it. After a `ConnectionError`, check the list of
+     * Registers a receiver of webhooks. Store the secret: no later answer contains it. After a `ConnectionError`, check the list of
      * receivers before you try again.
      *
      * @example
@@ -38,7 +38,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * A receiver.
+     * One receiver of webhooks.
      *
      * @example
      * const { url, status } = await till.webhookEndpoints.get(endpointId);
@@ -60,7 +60,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Changes the given fields.
+     * Changes the given fields of a receiver.
      *
      * @example
      * await till.webhookEndpoints.update(endpointId, { status: 'disabled' });
@@ -99,7 +99,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Sends a test event to this receiver. Its deliveries show the result.
+     * Sends a test event to this receiver. The deliveries of the receiver show the result.
      *
      * @example
      * const { eventId } = await till.webhookEndpoints.test(endpointId);
@@ -123,7 +123,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Sends an event again, even if it was delivered.
+     * Sends the event of a delivery again, even if it was delivered.
      *
      * @example
      * const { status } = await till.webhookEndpoints.redeliver(endpointId, deliveryId);

@@ -16,9 +16,9 @@ export interface SignInput {
   /** The id of the event. It stays the same when the webhook is sent again. */
   readonly id: string;
   readonly body: string;
-  /** `whsec_…` */
+  /** The secret of the receiver, `whsec_…`. */
   readonly secret: string;
-  /** Default: now. */
+  /** The time of signing, in Unix seconds. Default: now. */
   readonly timestampS?: number;
 }
 
@@ -26,7 +26,10 @@ const PREFIX = 'whsec_';
 const VERSION = 'v1,';
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const DEFAULT_TOLERANCE_S = 300;
-/** A bound against long headers. A webhook has one signature for each secret in force. */
+/**
+ * The largest number of signatures that are checked, as a bound against long headers. A webhook has one signature for each secret in
+ * force.
+ */
 const MAX_SIGNATURES = 16;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
@@ -81,7 +84,10 @@ export async function sign({ id, body, secret, timestampS }: SignInput): Promise
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': VERSION + text };
 }
 
-/** Web Crypto compares in constant time. All pairs are compared, so that the duration does not reveal the matching one. */
+/**
+ * True if one of the signatures is right for one of the keys. Web Crypto compares in constant time. All pairs are compared, so that
+ * the duration does not reveal the matching one.
+ */
 async function isSigned(
   text: Uint8Array<ArrayBuffer>,
   signatures: readonly Uint8Array<ArrayBuffer>[],
@@ -111,7 +117,7 @@ function bytesOf(body: unknown): Uint8Array {
   throw new TypeError('The body must be the text or the bytes of the request as they arrived, not parsed JSON.');
 }
 
-/** Error messages never contain the secret. */
+/** The bytes of a secret. Error messages never contain the secret. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const text = typeof secret === 'string' && secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const bytes = text === '' ? undefined : fromBase64(text);
@@ -123,7 +129,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return BASE64.test(text) ? Uint8Array.from(atob(text), (char) => char.charCodeAt(0)) : undefined;
 }
 
-/** A header that occurs twice is ambiguous, so it counts as missing. */
+/** The value of a header. A header that occurs twice is ambiguous, so it counts as missing. */
 function headerOf(headers: HeadersLike, name: string): string {
   const value = typeof headers.get === 'function' ? headers.get(name) : findHeader(headers as HeaderRecord, name);
   if (typeof value === 'string' && value !== '') return value;
@@ -137,7 +143,7 @@ function findHeader(headers: HeaderRecord, name: string): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Signatures of other versions are ignored. */
+/** The signatures in the header. Signatures of other versions are ignored. */
 function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')

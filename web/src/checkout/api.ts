@@ -3,7 +3,10 @@ import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
-/** An answer is ok, refused or unavailable. Unavailable never counts as refused, and only unavailable is worth a retry. */
+/**
+ * The outcome of a request. `unavailable` means that the gateway gave no usable answer: it never counts as a refusal, and only it is
+ * worth a retry.
+ */
 export type Answer<T> =
   | { readonly is: 'ok'; readonly value: T }
   | { readonly is: 'refused'; readonly status: number; readonly code: string }
@@ -38,9 +41,9 @@ export interface AcceptedToken {
 
 export interface Offer {
   readonly options: readonly GatewayOption[];
-  /** Null if the gateway does not list them. */
+  /** The tokens that the payment accepts. Null if the gateway does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** The reason why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
+  /** The reason why no account gets any option, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
   /** Options are offered in `requires_action` alone. In every other status `options` is empty. */
   readonly status: PaymentStatus;
@@ -55,10 +58,10 @@ export interface Deposit {
   readonly uri: string;
   /** Unix seconds. */
   readonly expiresAt: number;
-  /** Blocks until the money is final. */
+  /** The number of blocks after which the money is final. */
   readonly confirmations: number;
   readonly arrived: Amount;
-  /** Blocks since the whole amount arrived; 0 while a part is missing. */
+  /** The number of blocks since the whole amount arrived; 0 while a part is missing. */
   readonly confirmed: number;
 }
 
@@ -114,7 +117,10 @@ export interface ConnectionInput {
   readonly onServerTime: (serverMs: number) => void;
 }
 
-/** Below the 30 s after which proxies close a silent connection. The gateway holds a request for at most 25 s. */
+/**
+ * The time for which the gateway is asked to hold a long poll. The gateway's maximum is 25 s, and proxies close a silent connection
+ * after 30 s.
+ */
 const HOLD_MS = 20_000;
 export const TIMEOUT_MS = 15_000;
 const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
@@ -191,13 +197,16 @@ function isTransient(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** The wait in the header, at most a minute, so that a header cannot stop the page. */
+/** The wait that `Retry-After` asks for, at most one minute: a longer wait would stop the page. */
 function retryAfterMs(headers: Headers): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
 }
 
-/** Another shape does not come from the gateway, but from a proxy, a captive portal, or another version during a deployment. */
+/**
+ * Parses the body of an answer. A body of another shape counts as unavailable: it comes from a proxy, a captive portal, or another
+ * version of the gateway during a deployment.
+ */
 export function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);

@@ -15,7 +15,7 @@ interface OpenCheckout {
   discover(): () => void;
 }
 
-/** The only module that uses browser globals. The others get them as parameters. */
+/** Opens the checkout in a browser. The browser's globals, such as `fetch` and storage, are passed to the other modules as parameters. */
 export function openCheckout(page: PaymentPage): OpenCheckout {
   const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
   const memory = browserMemory();
@@ -46,12 +46,12 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
   });
   const { pairing } = page;
   const discover = () => {
-    // Only gateways with pairing load its code.
+    // The code for pairing is loaded only if the gateway offers pairing.
     if (pairing !== null)
       void import('./pairing/phone-wallet.ts').then(
         ({ phoneWallet }) => {
           const wallet = phoneWallet(page, pairing, { url: location.origin });
-          // A session ends at the latest when the page is left.
+          // The session with a paired wallet ends at the latest when the payer leaves the page.
           window.addEventListener('pagehide', () => wallet.close?.());
           paired = [wallet];
           report();
@@ -67,7 +67,10 @@ export function browserMemory(): Memory {
   return createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
 }
 
-/** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
+/**
+ * An event target that fires `offline` when the browser loses its connection, and `wake` when it is online again or the page becomes
+ * visible again.
+ */
 export function listenOutside(): EventTarget {
   const outside = new EventTarget();
   const fireWake = () => outside.dispatchEvent(new Event('wake'));
@@ -77,7 +80,7 @@ export function listenOutside(): EventTarget {
   return outside;
 }
 
-/** Searches for wallets, and adds the sandbox's own wallet. */
+/** A function that searches for wallets, adds the sandbox's own wallet, and returns the function that stops the search. */
 export function discovererOf(
   { sandbox, strings }: Pick<PaymentPage, 'sandbox' | 'strings'>,
   role: SandboxRole,
@@ -117,7 +120,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** The wallet's code is loaded after the page. If that fails, it is loaded again at the next use. */
+/** The wallet of the sandbox. Its code is loaded after the page. If loading fails, the next request to the wallet loads it again. */
 function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: string): Wallet {
   let loaded: Promise<Provider> | undefined;
   const load = () => {
@@ -134,13 +137,13 @@ function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: s
   return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
 }
 
-/** The time since the server's first byte arrived, when its clock was read. */
+/** The time since the first byte of the document arrived. The server read its clock for the document just before. */
 function sinceResponseMs(): number {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   return navigation === undefined ? 0 : Math.max(0, performance.now() - navigation.responseStart);
 }
 
-/** A random id, so that it identifies nothing but the visit. */
+/** A random id of this visit. It identifies neither the payer nor the browser. */
 export function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -13,7 +13,7 @@ export interface CheckoutDeps {
   readonly clock: ServerClock;
   readonly memory: Memory;
   readonly isOnline: () => boolean;
-  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
+  /** Fires `offline` when the browser loses its connection, and `wake` when it is online again or the page becomes visible again. */
   readonly outside: EventTarget;
   readonly random: () => number;
 }
@@ -43,7 +43,7 @@ export async function learnDetails({ gateway, dispatch }: CheckoutContext, signa
   if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
 }
 
-/** Fetches the status at once. Returns true if it explains why nothing can be paid now. */
+/** Fetches the status and dispatches it. Returns true if the status explains why nothing can be paid now, or if the task was aborted. */
 export async function learnStatus(context: CheckoutContext, signal: AbortSignal): Promise<boolean> {
   const knew = context.flow().payment.status;
   const answer = await context.gateway.status(null, signal);

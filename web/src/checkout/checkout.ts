@@ -34,10 +34,10 @@ export interface Checkout {
   mailReceipt(to: ReceiptRecipient): Promise<Answer<unknown>>;
 }
 
-/** If the wallet does not answer for this long, a hint is shown. */
+/** The time without an answer from the wallet after which a hint is shown. */
 const SLOW_MS = 12_000;
 const MAX_CANCELS = 4;
-/** How often the page asks for the relayed transaction until it is known. */
+/** How often the page asks for the details of a payment that the relayer executes, until the id of the transaction is known. */
 const ASK_AGAIN_MS = 2_000;
 
 /** Runs the effects of the flow. Only one task runs at a time: the next task aborts it. */
@@ -50,7 +50,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   let flow = startFlow(page.payment, page.paidInto);
   let slowTimer: ReturnType<typeof setTimeout> | undefined;
   let unwatch = () => {};
-  /** True once a deposit address was shown: other tokens can arrive there while the payment is open. */
+  /** True once a deposit address was shown. Tokens other than the expected one can arrive there while the payment is open. */
   let hasAddress = page.paidInto != null;
 
   const context: CheckoutContext = {
@@ -82,7 +82,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
   const { dispatch, begin } = context;
 
-  /** A paired wallet stays connected only while a step needs it. */
+  /** Closes the connection to a wallet that the step no longer needs, such as a paired wallet. */
   const closeUnused = ({ step }: Flow) => {
     const used = walletIn(step);
     if (used !== null && walletIn(flow.step)?.id !== used.id) wallets.get(used.id)?.close?.();
@@ -92,14 +92,14 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     memory.forgetPending(page.paymentId);
     unwatch();
     const signal = begin();
-    // If the code cannot be loaded, late money is shown when the page is opened again.
+    // If this module cannot be loaded, late money is shown when the page is opened again.
     import('./follow-late-money.ts').then(
       ({ followLateMoney }) => followLateMoney(context, signal),
       () => {},
     );
   };
 
-  /** After a signature has expired: forgets it and loads new options, because balances and prices may have changed. */
+  /** After a signature has expired: deletes the stored signature and loads new options, because balances and prices may have changed. */
   const payAgain = () => {
     memory.forgetPending(page.paymentId);
     void loadOptions(context, begin());
@@ -145,7 +145,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       if (wallet === undefined) return;
       unwatch();
       unwatch = watchWallet(context, wallet);
-      // Loaded ahead, so that the code is there when the payer has chosen.
+      // The code for paying is loaded in advance, so that it is there when the payer has chosen an option.
       loadPaying().catch(() => {});
       void connectWallet(context, wallet);
     },
@@ -175,12 +175,15 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
 }
 
-/** Loaded on demand, because most visitors of the page never pay on it. */
+/** The code for paying. It is loaded on demand, because most visitors of the page never pay on it. */
 function loadPaying() {
   return import('./make-payment.ts');
 }
 
-/** Loaded on demand, because most payers have their wallet in the browser. */
+/**
+ * Shows the deposit address of a token and follows the money sent to it. This code is loaded on demand, because most payers use a
+ * wallet in the browser.
+ */
 function sendToken(context: CheckoutContext, asset: string): void {
   const { dispatch, begin } = context;
   const signal = begin();
@@ -191,7 +194,10 @@ function sendToken(context: CheckoutContext, asset: string): void {
   );
 }
 
-/** True if the payment is being paid elsewhere, so that the task here must end. A transfer is followed to its end. */
+/**
+ * True if the payment is being paid on another page, so that the task of this page must end. A task that follows a transfer to a
+ * deposit address continues.
+ */
 function isOvertaken({ step: before }: Flow, { step }: Flow, { type }: FlowEvent): boolean {
   return type === 'status' && step.at === 'confirming' && before.at !== 'confirming' && before.at !== 'transfer';
 }

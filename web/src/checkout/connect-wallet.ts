@@ -5,13 +5,13 @@ import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
 import { cardOf, type Wallet } from './wallets.ts';
 
-/** Asks a wallet for an account. It may be locked, decline, return nonsense or never answer, so the payer can always go back. */
+/** Asks a wallet for an account. The wallet may be locked, decline, return nonsense or never answer, so the payer can always go back. */
 export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
   const { dispatch, begin, expectAnswer, gotAnswer } = context;
   const { provider } = wallet;
   const signal = begin();
   dispatch({ type: 'connect', wallet: cardOf(wallet) });
-  // No hint for a paired wallet: scanning a code takes longer, and the payer sees the code.
+  // The hint about a slow wallet is not shown for a paired wallet: scanning a QR code takes longer, and the payer sees the code.
   if (wallet.kind !== 'paired') expectAnswer();
   try {
     const account = accountIn(await askWallet(provider, 'eth_requestAccounts'));
@@ -26,7 +26,7 @@ export async function connectWallet(context: CheckoutContext, wallet: Wallet): P
   }
 }
 
-/** Follows the wallet's account, and the code of a paired wallet. Returns the function that stops this. */
+/** Listens for a change of the wallet's account, and for the QR code of a paired wallet. Returns the function that stops listening. */
 export function watchWallet(context: CheckoutContext, { provider, kind }: Wallet): () => void {
   const { flow, dispatch, begin } = context;
   const onAccounts = (payload: unknown) => {
@@ -44,7 +44,7 @@ export function watchWallet(context: CheckoutContext, { provider, kind }: Wallet
     provider.on?.('accountsChanged', onAccounts);
     if (kind === 'paired') provider.on?.('code', onCode);
   } catch {
-    // A wallet without events is enough: the account is read again before each request.
+    // Wallets without events are supported, too: the account is read again before each request.
   }
   return () => {
     provider.removeListener?.('accountsChanged', onAccounts);

@@ -4,15 +4,18 @@ import { type CheckoutContext, learnStatus, reportStatus } from './checkout-cont
 import { type Choice, needsSetup } from './flow-state.ts';
 import { loadOptions } from './load-options.ts';
 
-/** Deliveries are retried for about ten minutes. By then the payment has ended. */
+/** The number of attempts to deliver, which take about ten minutes. By then the payment has ended. */
 const MAX_DELIVERIES = 30;
-/** The gateway's node may see the payer's approval later than the wallet's node. */
+/**
+ * The number of repetitions after the gateway refused a signature for a missing approval. The gateway's node may see the approval
+ * later than the wallet's node.
+ */
 const MAX_SETUP_LAGS = 6;
 
 interface Delivery {
   readonly optionId: string;
   readonly results: readonly string[];
-  /** Null if the page was reloaded since the choice. */
+  /** The option that the payer chose. Null if the page was reloaded since the choice. */
   readonly choice: Choice | null;
 }
 
@@ -39,7 +42,10 @@ export async function deliver(context: CheckoutContext, delivery: Delivery, sign
   }
 }
 
-/** Handles a refusal. If the payment's status explains it, the status is shown; otherwise the payer can try again. */
+/**
+ * Handles an answer of the gateway that is not ok. If the payment's status explains a refusal, the status is shown; otherwise the
+ * payer can try again.
+ */
 export async function afterRefusal(
   context: CheckoutContext,
   answer: Exclude<Answer<unknown>, { is: 'ok' }>,
@@ -54,7 +60,7 @@ export async function afterRefusal(
   if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
   const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
   if (choice === null) return dispatch({ type: 'stumbled', notice });
-  // Loads the options again, because balances, allowances and prices may have changed.
+  // The options are loaded again, because balances, allowances and prices may have changed.
   dispatch({ type: 'options_asked', notice });
   await loadOptions(context, signal);
 }

@@ -13,7 +13,7 @@ if (root !== null && state != null) {
   // A transition hydrates in slices, so that the page stays responsive on a slow phone.
   const hydrate = (node: ReactNode) => startTransition(() => void hydrateRoot(root, node));
   if (page.kind === 'payment') hydrate(<LivePage page={page} />);
-  // Only merchants need this code, so payers do not load it.
+  // Only merchants sign refunds, so payers do not load this code.
   else if (page.kind === 'refund') {
     void import('./refund/live-refund.tsx').then(({ LiveRefund }) => hydrate(<LiveRefund page={page} />));
   } else hydrate(<App {...firstProps(page)} />);

@@ -5,7 +5,7 @@ import type { App } from './ui/app.tsx';
 
 const nothing = () => {};
 
-/** Before the script runs, the buttons do nothing. */
+/** The actions before the script of the page runs: its buttons do nothing. */
 const NO_ACTIONS: Actions = {
   connect: nothing,
   choose: nothing,

@@ -6,12 +6,12 @@ import type { WalletCard } from './wallets.ts';
 /** The state of the checkout. The page is rendered from it alone. */
 export interface Flow {
   readonly payment: PaymentView;
-  /** The token (CAIP-19) of which money has arrived at a deposit address of the payment. Undefined if none is known. */
+  /** The token (CAIP-19) of which money has arrived at a deposit address of the payment. Undefined if no such money is known. */
   readonly paidInto?: string | undefined;
   readonly step: Step;
   readonly notice: Notice | null;
   readonly connection: Connection;
-  /** Null until the search for wallets has ended. */
+  /** The wallets that were found. Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly isCancelling: boolean;
 }
@@ -23,7 +23,7 @@ export type Step =
   | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean; readonly code: Code | null }
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
-  /** `accepted` is null if the gateway does not list the tokens. */
+  /** The account can pay with no option. `accepted` is null if the gateway does not list the accepted tokens. */
   | {
       readonly at: 'no_funds';
       readonly session: Session;
@@ -31,7 +31,7 @@ export type Step =
       readonly stopped: unknown;
     }
   | { readonly at: 'refused'; readonly session: Session }
-  /** A token that needs an approval first. The page explains it before the wallet asks. */
+  /** The chosen token needs an approval first. The page explains the approval before the wallet asks for it. */
   | ({ readonly at: 'setup'; readonly cost: string | null } & Choice)
   | ({ readonly at: 'preparing' } & Choice)
   | ({ readonly at: 'asking'; readonly ask: Ask; readonly isSlow: boolean } & Choice)
@@ -43,12 +43,15 @@ export type Step =
   /** The payer has signed or sent the payment. The page must stay open until the gateway has the signature or the transaction's id. */
   | {
       readonly at: 'confirming';
-      /** Null if the choice was made before a reload, or elsewhere. */
+      /**
+       * The option that the payer chose. Null for money at a deposit address, or if the choice was made before a reload or on another
+       * page.
+       */
       readonly choice: Choice | null;
-      /** The id of the payer's own transaction. Null if the payer signed an authorization instead. */
+      /** The id of the payer's own transaction. Null if the payer signed an authorization, or paid on another page. */
       readonly txId: string | null;
       readonly isDelivered: boolean;
-      /** The money at a deposit address, if it was sent to one. */
+      /** The deposit address and its money, if the payer sent money to one. */
       readonly deposit?: Deposit | null;
     }
   | { readonly at: 'ended' };
@@ -71,13 +74,13 @@ export type Ask = 'switch' | 'approve' | 'sign' | 'send';
 
 export interface Session {
   readonly wallet: WalletCard;
-  /** In lower case. */
+  /** The address of the account, in lower case. */
   readonly account: string;
 }
 
 export interface Choice {
   readonly session: Session;
-  /** The best option first. Never empty. */
+  /** The options of the account, the best one first. Never empty. */
   readonly options: readonly GatewayOption[];
   readonly option: GatewayOption;
 }
@@ -105,7 +108,10 @@ export type Notice =
   | 'partArrived'
   | 'away';
 
-/** The name of the notice's text. A lapse charges nothing, but money can lie at a deposit address of the payment. */
+/**
+ * The key of the notice's text. The usual text of a lapse says that nothing was taken, so there is another one for a payment whose
+ * money has arrived at a deposit address or as late money.
+ */
 export function noticeTextOf(flow: Flow): Notice | 'lapsedWithMoney' | null {
   return flow.notice === 'lapsed' && hasMoney(flow) ? 'lapsedWithMoney' : flow.notice;
 }
@@ -115,7 +121,7 @@ export function hasMoney({ paidInto, payment }: Flow): boolean {
   return paidInto !== undefined || payment.lateMoney?.some(({ status }) => status !== 'returned') === true;
 }
 
-/** True while the payment is processing, and if it succeeded before the page knew the buyer. */
+/** True while the payment is processing, or if it succeeded before the page knew the buyer. */
 export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {
   return status === 'processing' || (status === 'succeeded' && buyer === null);
 }
@@ -130,10 +136,10 @@ export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_
 export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
   if (!step.isDelivered) return 'delivering';
   if (step.deposit != null && isWhole(step.deposit)) return 'under_way';
-  // The gateway has not seen the payer's transaction yet.
+  // The page has delivered the id of the payer's transaction, but the gateway has not found it on the chain yet.
   if (payment.status === 'requires_action') return 'unseen';
   const isPaying = [payment.buyer, payment.transaction, step.choice, step.txId].some((sign) => sign !== null);
-  // Expired without a known buyer: the gateway is checking whether a native transaction was sent in time.
+  // The deadline has passed and no buyer is known: the gateway is checking whether a payment in coin was sent in time.
   if (!isPaying && nowMs >= payment.expiresAt * 1000) return 'looking';
   return payment.attempt == null ? 'under_way' : 'refused';
 }
@@ -156,7 +162,10 @@ export function needsSetup({ actions }: GatewayOption): boolean {
   return actions.length > 1 && sendsTransaction(actions[0]);
 }
 
-/** True for a payment in the network's coin, for which the payer pays the gas. Its action is fetched later. */
+/**
+ * True if the option pays in the network's coin. The payer then sends the transaction and pays its gas. The wallet request for it is
+ * fetched from the gateway later.
+ */
 export function isNative({ amount }: GatewayOption): boolean {
   return amount.unit.includes('/slip44:');
 }
@@ -165,7 +174,7 @@ function sendsTransaction(action: GatewayOption['actions'][number] | undefined):
   return action?.type === 'walletRpc' && action.data.method === 'eth_sendTransaction';
 }
 
-/** True only while nothing is signed and no wallet request is open. */
+/** True if the payer can cancel the payment: nothing is signed, and no wallet request is open. */
 export function canCancel({ step, payment, isCancelling }: Flow): boolean {
   return payment.status === 'requires_action' && !isCancelling && CANCELLABLE.has(step.at);
 }

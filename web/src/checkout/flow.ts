@@ -103,7 +103,7 @@ type WayEvent = Exclude<
   { type: 'wallets_found' | 'connection' | 'status' | 'details' | 'cancelling' | 'cancel_refused' | 'authorised' }
 >;
 
-/** Events that matter only while the payer must act. */
+/** The flow after an event that matters only until the payment has ended. */
 function onTheWay(flow: Flow, event: WayEvent): Flow {
   const { step } = flow;
   const session = sessionOf(step);
@@ -157,13 +157,17 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
   }
 }
 
-/** The gateway's status is authoritative, except that the page learns of the payer's own transaction first. */
+/**
+ * Applies a status that the gateway reported. The reported status replaces the page's own status, but the page learns of the payer's
+ * own transaction before the gateway does.
+ */
 function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   const before = flow.payment;
   // Answers can arrive out of order, so a final status stays final.
   if (before.isFinal && news.status !== before.status) return flow;
   if (before.status === 'processing' && news.status === 'requires_action') {
-    // Only a request sent while the page knew `processing` proves that the signature has expired. Earlier ones are outdated.
+    // Only a request sent while the page knew `processing` proves that the signature has expired. The answer to an earlier request is
+    // outdated.
     return knew === 'processing' ? lapsed(flow) : flow;
   }
   const payment = { ...before, ...news, info: news.info ?? before.info };
@@ -173,7 +177,10 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
 }
 
-/** The signature expired before it was executed. Its details are cleared, and the payer can pay again. */
+/**
+ * The flow after a signature expired before it was executed. The buyer, transaction and attempt are cleared, and the payer can pay
+ * again.
+ */
 function lapsed(flow: Flow): Flow {
   const session = sessionOf(flow.step);
   const payment = {
@@ -190,7 +197,7 @@ function lapsed(flow: Flow): Flow {
 function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMoney }: PaymentDetails): Flow {
   const flow = withLateMoney(before, lateMoney);
   const { payment } = flow;
-  // The request may be older than the expiry of the signature.
+  // This answer may be older than the expiry of the signature. Its details are then outdated, and are ignored.
   if (!lacksDetails(flow)) return flow;
   const isKnown =
     buyer?.accountCaip10 === payment.buyer?.accountCaip10 &&
@@ -200,7 +207,10 @@ function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMon
   return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
 }
 
-/** Money can arrive after the end, and can be returned while the page is open. Older nodes do not report late money. */
+/**
+ * Stores the late money of the payment. Money can arrive after the payment has ended, and can be returned while the page is open.
+ * Gateway nodes of an older version do not report late money.
+ */
 function withLateMoney(flow: Flow, lateMoney: PaymentView['lateMoney']): Flow {
   const { payment } = flow;
   const isKnown = JSON.stringify(lateMoney) === JSON.stringify(payment.lateMoney ?? []);
@@ -211,7 +221,7 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
   if (isFinal) return step.at === 'ended' ? step : { at: 'ended' };
   if (status !== 'processing') return step;
   if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
-  // The payment was authorised elsewhere, perhaps with another token than the one chosen here.
+  // The payment was authorised on another page, perhaps with another token than the one chosen here.
   return { ...confirming(null, null), isDelivered: true, deposit: step.at === 'transfer' ? step.deposit : null };
 }
 
@@ -230,13 +240,13 @@ function withDeposit(before: Flow, deposit: Deposit): Flow {
   return { ...flow, step: next };
 }
 
-/** A reorg can take the money away again. */
+/** Records whether money of an asset is at its deposit address. A reorg can remove that money again. */
 function withArrival(flow: Flow, asset: string, isThere: boolean): Flow {
   if (isThere) return flow.paidInto === asset ? flow : { ...flow, paidInto: asset };
   return flow.paidInto === asset ? { ...flow, paidInto: undefined } : flow;
 }
 
-/** True if a part of the money is at the address. Another payment method would charge the whole amount again. */
+/** True if money has arrived at the shown deposit address. Another payment method would charge the whole amount again. */
 function hasArrived(step: Step): boolean {
   return step.at === 'transfer' && step.deposit !== null && step.deposit.arrived.value !== '0';
 }
@@ -280,7 +290,7 @@ function pay(flow: Flow): Flow {
   return flow;
 }
 
-/** The step that a payer returns to. */
+/** The step to which the payer returns after going back, or after a failure. */
 function backFrom(step: Step): Step {
   if (step.at === 'confirming') return step.choice === null ? { at: 'ready' } : { at: 'choosing', ...step.choice };
   if (step.at === 'transfer') return { at: 'picking' };

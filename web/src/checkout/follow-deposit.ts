@@ -5,7 +5,10 @@ import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 /** How often the page asks for the progress of a transfer. */
 const INTERVAL_MS = 2_000;
 
-/** Opens the deposit address of a token and follows the money that arrives there, until the task is aborted. Loaded on demand. */
+/**
+ * Opens the deposit address of a token and follows the money that arrives there, until the task is aborted. This module is loaded on
+ * demand.
+ */
 export async function followDeposit(context: CheckoutContext, asset: string, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let failures = 0; !signal.aborted; ) {

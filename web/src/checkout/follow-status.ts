@@ -13,7 +13,7 @@ interface FollowInput {
   readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly isOnline: () => boolean;
-  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
+  /** Fires `offline` when the browser loses its connection, and `wake` when it is online again or the page becomes visible again. */
   readonly outside: EventTarget;
   readonly random: () => number;
   readonly signal: AbortSignal;
@@ -21,16 +21,19 @@ interface FollowInput {
 
 /** The least time between two requests while the status does not change, even if the gateway does not hold them. */
 const MIN_INTERVAL_MS = 1_000;
-/** After this many changes, the next request waits for the normal interval. */
+/**
+ * The number of status changes after which the next request is sent at once. After later changes, the request waits for the least
+ * interval.
+ */
 const MAX_CHANGES = 8;
 
-/** Keeps one long poll open until the payment is final. A single failure is not shown, two in a row are. */
+/** Keeps one long poll open until the payment is final. The payer does not see a single failure, but sees two in a row. */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
   let changes = 0;
   for (let failures = 0; !signal.aborted; ) {
     const knew = input.known();
-    // After a failure the request is not held, because the status may have changed.
+    // After a failure the gateway must answer at once, because the status may have changed.
     const known = failures === 0 ? knew : null;
     const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
     if (signal.aborted) return;
@@ -39,7 +42,8 @@ export async function followStatus(input: FollowInput): Promise<void> {
       onConnection('good');
       onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
-      // After a change the next one may follow at once. Otherwise wait: without a free slot for long polls, answers come at once.
+      // After a status change another one may follow at once. Otherwise wait, because a gateway without a free slot for long polls
+      // answers at once.
       if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
         changes += 1;
         continue;

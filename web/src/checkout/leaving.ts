@@ -1,6 +1,9 @@
 import type { PaymentPage, PaymentStatus } from './page-state.ts';
 
-/** The URL for the payer at the end, or null if the payer stays on the page. Only a succeeded payment uses the success URL. */
+/**
+ * The URL to which the payer returns after the payment has ended, or null if the payer stays on the page. Only a succeeded payment
+ * uses the success URL.
+ */
 export function wayBack({ checkout, paymentId }: PaymentPage, status: PaymentStatus): string | null {
   if (checkout === null) return null;
   return returnUrl(status === 'succeeded' ? checkout.successUrl : checkout.errorUrl, paymentId);
@@ -54,7 +57,7 @@ export function notifyEmbedder(host: Window, isPaid: boolean): void {
     try {
       send();
     } catch {
-      // A broken bridge is the app's fault. Another bridge may work.
+      // An error in a bridge is the app's fault. Another bridge may work.
     }
   }
 }

@@ -17,7 +17,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     }
     if (answer.is !== 'unavailable') {
       if (answer.is === 'refused' && answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-      // A payment that can no longer be paid has no options, and other requests are refused: its status explains both.
+      // The payment can no longer be paid, or the gateway refused the request. The payment's status may explain either.
       if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
       return;
     }
@@ -29,7 +29,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
 const MIN_REFRESH_MS = 20_000;
 const BEFORE_END_MS = 10_000;
 
-/** Quotes are valid for a minute. New quotes are fetched before the old ones expire. */
+/** Fetches new options with new quotes before the present quotes expire. A quote is valid for a minute. */
 export async function keepPricesFresh(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, clock, flow, dispatch } = context;
   for (;;) {

@@ -6,7 +6,10 @@ import { fr } from './strings/fr.ts';
 import { ja } from './strings/ja.ts';
 import { pt } from './strings/pt.ts';
 
-/** The languages of the page. Only the server imports them: the browser gets its texts in the document. */
+/**
+ * The languages of the page, with their text direction. Only the server imports this module: the browser gets its texts in the
+ * document.
+ */
 export const LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>> = {
   en: { dir: 'ltr' },
   de: { dir: 'ltr' },
@@ -19,16 +22,16 @@ export const LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>> 
 
 export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };
 
-/** No browser sends a longer header. */
+/** The longest `Accept-Language` header that is read. No browser sends a longer one. */
 const MAX_HEADER_CHARS = 1_000;
 
-/** The language asked for, else the best match of the browser's list, else English. */
+/** The language of a page: the one in `lang`, else the best match for the header `Accept-Language`, else English. */
 export function pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string {
   const asked = lang === undefined ? undefined : knownLocale(lang);
   return asked ?? preferred(acceptLanguage ?? '').flatMap((tag) => knownLocale(tag) ?? [])[0] ?? 'en';
 }
 
-/** `de-CH` becomes `de`. */
+/** The language of a tag, if the page has its texts: `de-CH` becomes `de`. */
 function knownLocale(tag: string): string | undefined {
   const language = tag.trim().slice(0, 35).toLowerCase().split(/[-_]/)[0] ?? '';
   return Object.hasOwn(LOCALES, language) ? language : undefined;

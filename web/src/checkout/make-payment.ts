@@ -9,7 +9,10 @@ import type { Provider, Wallet } from './wallets.ts';
 
 const MAX_FETCHES = 5;
 
-/** The payer pressed the button: first for the explanation of a setup, if one is needed, then for the payment. */
+/**
+ * Handles the pay button. If the token needs an approval first, the first press only shows the explanation, and the second press
+ * pays.
+ */
 export async function makePayment(context: CheckoutContext): Promise<void> {
   const { flow, dispatch, begin, memory, gotAnswer } = context;
   const { step } = flow();
@@ -20,7 +23,7 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
   const signal = begin();
   dispatch({ type: 'pay' });
   if (flow().step.at === 'setup') {
-    // Without an estimate, the page only says that there is a fee.
+    // If the code for the estimate cannot be loaded, the page only says that there is a fee.
     const setup = await import('./setup.ts').catch(() => null);
     return setup?.estimateSetup(context, wallet, choice.option, signal);
   }
@@ -67,12 +70,12 @@ async function authorise(context: CheckoutContext, wallet: Wallet, choice: Choic
     },
     signal,
   }).catch((error: unknown) => {
-    // If the wallet declined or failed, no request for this payment is open in it. Otherwise the outcome is unknown.
+    // If the wallet declined or failed, no request for this payment is open in it. If the wallet went silent, the outcome is unknown.
     const isUnknown = error instanceof PayError && error.notice === 'maybePending';
     if (isSend && !isUnknown) memory.forgetPending(page.paymentId);
     throw error;
   });
-  // A late signature is dropped. A late transaction counts, even if the payer has gone back.
+  // If the payer has gone back meanwhile, a signature is dropped, but a sent transaction still counts.
   if (signal.aborted && !isSend) return;
   const txId = isSend ? (results.at(-1) ?? null) : null;
   memory.rememberPending(page.paymentId, { optionId: option.id, results, txId });
@@ -97,7 +100,7 @@ async function fetchActions(
 const WATCH_MS = 3_000;
 const MAX_WATCHES = 300;
 
-/** The gateway sees only coins that arrive. A failed transaction is noticed here. */
+/** Watches for the failure of a transaction that pays in coin. The gateway cannot report it, because it sees only coins that arrive. */
 async function watchTransaction(
   { page, memory, dispatch, begin }: CheckoutContext,
   provider: Provider,

@@ -15,16 +15,16 @@ export interface PaymentPage extends Language {
   readonly gatewayUrl: string;
   /** The receipt's page, once the payment has succeeded. Null if knowing the payment's id is not enough to see the receipt. */
   readonly receiptUrl: string | null;
-  /** The link for QR codes and wallet apps. Missing if it is the gateway URL. */
+  /** The link for QR codes and wallet apps. Missing if that link is the gateway URL. */
   readonly qrUrl?: string;
   /** The server's time when it rendered the page. Payers' clocks may be wrong by hours. */
   readonly nowMs: number;
   readonly payment: PaymentView;
-  /** The URLs to which the payer returns at the end. If null, the payer stays on this page. */
+  /** The URLs to which the payer returns after the payment has ended. If null, the payer stays on this page. */
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
   /** The merchant's text for the order. Untrusted, like the merchant's name. */
   readonly referenceId: string;
-  /** The order's items in the merchant's words: untrusted text, too. */
+  /** The merchant's description of the order. The description and the line items are untrusted text. */
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
   /** The tokens that can be sent to a deposit address, each with the whole amount. */
@@ -33,7 +33,7 @@ export interface PaymentPage extends Language {
   readonly paidInto?: string;
   readonly coins: Coins;
   readonly sandbox: Sandbox | null;
-  /** Set if a wallet on another device can be paired. */
+  /** The relay for pairing with a wallet on another device. Null if pairing is not offered. */
   readonly pairing: Pairing | null;
   readonly mailsReceipts?: boolean;
   /** True if the partner has listed origins that may embed the page. */
@@ -41,7 +41,7 @@ export interface PaymentPage extends Language {
 }
 
 export interface Pairing {
-  /** Public. The relay counts connections by it. */
+  /** The id by which the relay counts connections. It is public. */
   readonly projectId: string;
   /** The origin of the relay, `wss://…`. */
   readonly relayUrl: string;
@@ -120,13 +120,13 @@ export interface PaymentView {
     readonly accountProviderName: string;
     readonly accountProviderIcon?: string | null;
   } | null;
-  /** The transaction that pays, if one was sent. */
+  /** The transaction on chain that pays. Null until one is sent. */
   readonly transaction: TransactionView | null;
   /** The last refused attempt to execute the payment. Missing or null if there is none. */
   readonly attempt?: Attempt | null;
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
-  /** Money that arrived and did not count for the payment. Older nodes do not send it. */
+  /** Money that arrived and did not count for the payment. Gateway nodes of an older version do not send it. */
   readonly lateMoney?: readonly LateMoney[];
 }
 
@@ -139,7 +139,7 @@ export interface Attempt {
 
 export interface TransactionView {
   readonly txId: string;
-  /** Null if the network has no block explorer. */
+  /** The page of the transaction in a block explorer. Null if the network has none. */
   readonly explorerUrl: string | null;
 }
 

@@ -7,7 +7,7 @@ import type { Provider } from './wallets.ts';
 
 export interface PayInput {
   readonly provider: Provider;
-  /** In lower case. */
+  /** The address of the payer's account, in lower case. */
   readonly account: string;
   readonly actions: readonly WalletRpc[];
   readonly sandbox: Sandbox | null;
@@ -19,8 +19,8 @@ export interface PayInput {
 }
 
 /**
- * Lets the wallet execute an option's actions in order, and returns its answers. A transaction before another action must be mined
- * first: until then the gateway would refuse the signature.
+ * Lets the wallet execute an option's actions in order, and returns its answers. A transaction such as an approval must be mined
+ * before the next action: until then the gateway would refuse the signature.
  */
 export async function performActions(input: PayInput): Promise<readonly string[]> {
   const { provider, account, actions, onAsk, onSetupSent, signal } = input;
@@ -51,7 +51,10 @@ async function ensureAccount(provider: Provider, account: string): Promise<void>
   if (!accounts.includes(account)) throw new PayError('wrongAccount');
 }
 
-/** Some wallets confirm a switch without switching, so the chain id is read again afterwards. */
+/**
+ * Switches the wallet to the chain of an action. Some wallets confirm a switch without switching, so the chain id is read again
+ * afterwards.
+ */
 async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chainId: string): Promise<void> {
   const wanted = `0x${BigInt(chainId.slice('eip155:'.length)).toString(16)}`;
   if (await isOnChain(provider, wanted)) return;
@@ -62,7 +65,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
   } catch (error) {
     const why = error instanceof WalletError ? error.why : 'error';
     if (why === 'pending' || why === 'networkNotShared') throw new PayError(noticeOf(error));
-    // Only the sandbox chain has an endpoint that we can add to a wallet.
+    // Only the sandbox chain can be added to a wallet, because the page knows the RPC endpoint of no other chain.
     if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
     await addSandboxChain(provider, wanted, sandbox);
   }
@@ -107,7 +110,7 @@ export async function isOnChain(provider: Provider, wanted: string): Promise<boo
   }
 }
 
-/** The state of a transaction according to the wallet's node. Unknown does not mean failed. */
+/** The state of a transaction according to the wallet's node. `unknown` does not mean that the transaction failed. */
 export async function outcomeOf(provider: Provider, txId: string): Promise<'mined' | 'reverted' | 'unknown'> {
   try {
     const receipt = await askWallet(provider, 'eth_getTransactionReceipt', [txId], QUICK_MS);

@@ -1,16 +1,16 @@
-/** State stored in the browser. Storage may be full, forbidden or contain foreign data, so the page also works without it. */
+/** The state stored in the browser. Storage may be full, forbidden or contain foreign data, so the page also works without it. */
 export interface Memory {
   readonly lastUnit: string | null;
   readonly lastWallet: string | null;
   rememberChoice(choice: { readonly unit: string; readonly wallet: string }): void;
-  /** The signatures or the requested transaction of a payment, kept until the payment has ended. */
+  /** The stored signatures or requested transaction of a payment, kept until the payment has ended. */
   pending(paymentId: string): Pending | null;
   rememberPending(paymentId: string, pending: Pending): void;
   forgetPending(paymentId: string): void;
   /** The token (CAIP-19) that the payer last chose to send for this payment. */
   transfer(paymentId: string): string | null;
   rememberTransfer(paymentId: string, asset: string | null): void;
-  /** True if this tab was redirected to the shop before. Redirecting again would trap the back button. */
+  /** True if this tab has already been redirected to the shop. Redirecting again would trap the back button. */
   hasLeft(paymentId: string): boolean;
   rememberLeft(paymentId: string): void;
 }

@@ -9,8 +9,10 @@ import { isOnChain, outcomeOf } from './perform-actions.ts';
 import { askWallet, QUICK_MS } from './wallet-request.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
-/** Estimates the cost of a token's one-time approval. Loaded on demand, because most payments need no approval. */
-
+/**
+ * Estimates the cost of a token's one-time approval, and dispatches it. This module is loaded on demand, because most payments need
+ * no approval.
+ */
 export async function estimateSetup(
   { page, dispatch }: CheckoutContext,
   { provider }: Wallet,
@@ -28,16 +30,19 @@ interface Mining {
   readonly provider: Provider;
   readonly action: WalletRpc;
   readonly txId: string;
-  /** Asks the gateway for the allowance, for wallets that do not answer reads. */
+  /** Asks the gateway whether the allowance is set. Given for wallets that do not answer requests to read the chain. */
   readonly isPermitted?: (() => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 1_500;
-/** A quarter of an hour. By then the payment has expired, or the payer has noticed the problem. */
+/** The number of polls, which take a quarter of an hour. By then the payment has expired, or the payer has noticed the problem. */
 const MAX_POLLS = 600;
 
-/** Asks the wallet's node for the transaction and for the allowance: a wallet that speeds a transaction up changes its hash. */
+/**
+ * Waits until the approval is mined or the allowance is set. The transaction alone is not enough: a wallet that speeds it up replaces
+ * it by another hash.
+ */
 export async function untilMined({ provider, action, txId, isPermitted, signal }: Mining): Promise<void> {
   for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {
     const outcome = await outcomeOf(provider, txId);
@@ -49,7 +54,7 @@ export async function untilMined({ provider, action, txId, isPermitted, signal }
   throw new PayError('setupFailed');
 }
 
-/** True if the gateway now offers the token without a setup. */
+/** True if the gateway now offers the token without an approval. */
 export async function isSetUp(
   { page, gateway }: CheckoutContext,
   { option, session }: Choice,
@@ -60,7 +65,7 @@ export async function isSetUp(
   return answer.value.options.some((each) => each.amount.unit === option.amount.unit && !needsSetup(each));
 }
 
-/** True if the allowance is the value of the `approve` call. */
+/** True if the allowance on the chain is the value of the `approve` call. */
 async function isAllowed(provider: Provider, transaction: unknown): Promise<boolean> {
   const { from, to, data } = Object(transaction) as Record<string, unknown>;
   const call = /^0x095ea7b3([0-9a-f]{64})([0-9a-f]{64})$/i.exec(String(data));
@@ -79,7 +84,7 @@ async function isAllowed(provider: Provider, transaction: unknown): Promise<bool
   }
 }
 
-/** The approximate cost of the setup in the coin's smallest unit. Null if the wallet does not answer. */
+/** The approximate cost of the approval in the coin's smallest unit. Null if the wallet does not answer or is on another network. */
 async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
   try {
     const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;

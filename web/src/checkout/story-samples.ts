@@ -13,7 +13,7 @@ import type { WalletCard } from './wallets.ts';
 export interface Story {
   readonly name: string;
   readonly props: ReturnType<typeof firstProps> | RefundProps;
-  /** The page is opened with scripts disabled. */
+  /** True if the picture is taken with scripts disabled. */
   readonly isScriptless?: true;
   /** The merchant's accent colour, `#rrggbb`. */
   readonly accent?: string;

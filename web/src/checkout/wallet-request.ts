@@ -1,6 +1,9 @@
 import type { Provider } from './wallets.ts';
 
-/** After `silent`, the wallet may have executed the request. The last three are notices about paired wallets. */
+/**
+ * The kinds of failure of a wallet request. After `silent`, the wallet may have executed the request. The last three are notices
+ * about paired wallets.
+ */
 export type WalletFailure =
   | 'rejected'
   | 'pending'
@@ -20,10 +23,13 @@ export class WalletError extends Error {
   }
 }
 
-/** For requests that the wallet answers by itself. Requests that the payer must answer have no timeout. */
+/** The timeout of requests that the wallet answers by itself. Requests that the payer must answer have no timeout. */
 export const QUICK_MS = 10_000;
 
-/** Sends a request to a wallet. A wallet may throw, reject with nonsense or never answer: the failure is one of a few kinds. */
+/**
+ * Sends a request to a wallet. The wallet may throw, reject with nonsense or never answer. The thrown `WalletError` names one of a
+ * few kinds of failure.
+ */
 export async function askWallet(
   provider: Provider,
   method: string,
@@ -45,7 +51,7 @@ export async function askWallet(
   }
 }
 
-/** Error codes of EIP-1193 and EIP-1474. Some wallets wrap the code in another error. */
+/** The kind of a failure, by the error codes of EIP-1193 and EIP-1474. Some wallets wrap the code in another error. */
 function failureOf(error: unknown): WalletFailure {
   const { code, data } = Object(error) as { code?: unknown; data?: unknown };
   const { originalError } = Object(data) as { originalError?: unknown };

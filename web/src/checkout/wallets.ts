@@ -4,7 +4,7 @@ import { clamp } from '../shared/text.ts';
 export interface WalletCard {
   /** Unique among the wallets of this visit. */
   readonly id: string;
-  /** The wallet's stable identifier, such as a reversed domain name, stored as the last used wallet. */
+  /** The wallet's stable identifier, such as a reversed domain name. It is stored to recognise the last used wallet. */
   readonly key: string;
   readonly name: string;
   /** A `data:` image, or null. */
@@ -30,19 +30,19 @@ export interface Provider {
 }
 
 interface DiscoverInput {
-  /** Wallets announce themselves by events on the window. Older wallets inject a property. */
+  /** The window. Wallets announce themselves by events on it, and older wallets inject its property `ethereum`. */
   readonly target: EventTarget & { readonly ethereum?: unknown };
   readonly browserWalletName: string;
   readonly onFound: (wallets: readonly Wallet[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** Wallets announce themselves at once. After this time the injected property of an older wallet is checked. */
+/** The time after which the injected property of an older wallet is checked. Newer wallets announce themselves at once. */
 const LEGACY_AFTER_MS = 300;
 const MAX_WALLETS = 16;
 const MAX_ICON_CHARS = 200_000;
 
-/** Finds the browser's wallets (EIP-6963), in the order of announcement. Some announce themselves twice. */
+/** Finds the browser's wallets (EIP-6963), in the order of announcement. Some wallets announce themselves twice. */
 export function discoverWallets({ target, browserWalletName, onFound, signal }: DiscoverInput): void {
   const found = new Map<string, Wallet>();
   const report = () => onFound([...found.values()]);

@@ -9,7 +9,7 @@ export interface AssetGroup {
 }
 
 /**
- * The networks with their assets. Entries of the list that the gateway does not offer at the moment are included, by their ids:
+ * The networks with their assets. Entries of the list that the gateway does not offer at the moment are included under their ids:
  * otherwise nobody could switch them off.
  */
 export function groupsOf(
@@ -29,7 +29,7 @@ export function groupsOf(
   }));
 }
 
-/** The list after a switch of an asset or of a whole network. */
+/** The list after an asset or a whole network was switched on or off. */
 export function switched(list: readonly string[], group: AssetGroup, id: string): readonly string[] {
   const { network, assets } = group;
   const others = list.filter((each) => networkIn(each) !== network);
@@ -39,7 +39,7 @@ export function switched(list: readonly string[], group: AssetGroup, id: string)
   return canonicalList([...others, ...left]);
 }
 
-/** The whole networks and the assets of a list, to be named in a sentence. */
+/** The whole networks and the single assets of a list, to be named in a sentence. */
 export function namedIn(list: readonly string[], groups: readonly AssetGroup[]) {
   return groups.flatMap(({ network, name, assets }) => {
     if (list.includes(network)) return [{ network: name }];
@@ -47,7 +47,7 @@ export function namedIn(list: readonly string[], groups: readonly AssetGroup[]) 
   });
 }
 
-/** The list with which a choice begins: everything that is offered now is on. */
+/** The first list when a person begins to choose: everything that is offered now is on. */
 export function everything(groups: readonly AssetGroup[]): readonly string[] {
   return canonicalList(groups.map(({ network }) => network));
 }

@@ -6,7 +6,7 @@ export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
-  /** When to ask again. Undefined if the answer does not say. */
+  /** The pause that the answer asks for before the next request. Undefined if it asks for none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -39,7 +39,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** The browser may forbid storage, as in a private window. Choices then last as long as the page. */
+/** A stored choice. Null if there is none, or if the browser forbids storage: choices then last as long as the page. */
 export function readStored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -53,14 +53,14 @@ export function store(key: string, value: string | undefined): void {
     if (value === undefined) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // See above.
+    // If the browser forbids storage, the choice lasts as long as the page.
   }
 }
 
 const MODE_KEY = 'till.mode';
 const PARTNER_KEY = 'till.partner';
 
-/** The mode is kept for the next visit. Without storage the page begins with test. */
+/** The mode of the last visit. It is test at the first visit, or if the browser forbids storage. */
 export function readMode(): Mode {
   return readStored(MODE_KEY) === 'live' ? 'live' : 'test';
 }
@@ -73,7 +73,7 @@ export function setMode(next: Mode): void {
   store(MODE_KEY, next);
 }
 
-/** The partner that the signed-in user of the operator has selected. */
+/** The partner that the signed-in person of the operator has selected. */
 export function readPartner(): string | undefined {
   return partnerId;
 }
@@ -88,7 +88,7 @@ export async function call<T>(method: string, path: string, asking: Asking = {})
   return (await response.json().catch(() => ({}))) as T;
 }
 
-/** Throws an `ApiProblem` if the request was refused. */
+/** Sends a request. Throws an `ApiProblem` if the gateway refuses it. */
 export async function send(method: string, path: string, asking: Asking = {}): Promise<Response> {
   const { body, merchantId, idempotencyKey, signal } = asking;
   const response = await fetch(path, {
@@ -111,7 +111,7 @@ export async function send(method: string, path: string, asking: Asking = {}): P
   return response;
 }
 
-/** `?a=1&b=2`, without undefined and empty values. */
+/** The query of a URL, such as `?a=1&b=2`, without undefined and empty values. */
 export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));

@@ -6,7 +6,7 @@ import type { ListedPayment } from './api-types.ts';
 import type { Strings } from './strings/en.ts';
 import { Time } from './ui/parts.tsx';
 
-/** An optional column. Amount and status are always shown. */
+/** An optional column of the payments' table. The columns amount and status are always shown. */
 interface Column {
   readonly word: keyof Strings;
   readonly show: (row: ListedPayment, style: NumberStyle) => ReactNode;

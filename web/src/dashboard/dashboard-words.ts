@@ -6,5 +6,5 @@ import { fr } from './strings/fr.ts';
 import { ja } from './strings/ja.ts';
 import { pt } from './strings/pt.ts';
 
-/** For the server. The browser gets only the texts of its language, in the document. */
+/** The texts of the dashboard in all languages, for the server. The browser gets only the texts of its language, in the document. */
 export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };

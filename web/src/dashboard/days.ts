@@ -18,13 +18,13 @@ export function dayAt(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The last day, which is today, and the same weekday a week before. Days without payments are not in `days`, so they get zeros. */
+/** The statistics of today and of the same weekday a week before. Days without payments are not in `days`, so they get zeros. */
 export function todayAndLastWeek({ days, until }: Pick<PaymentStatistics, 'days' | 'until'>) {
   const of = (day: string) => days.find((each) => each.day === day) ?? { day, payments: 0, succeeded: 0, volume: [] };
   return { today: of(until), lastWeek: of(daysBefore(until, 7)) };
 }
 
-/** The volume in this currency, or zero. */
+/** The volume in the currency of `wanted`, or zero. */
 export function volumeIn(volume: readonly Volume[], wanted: Volume): Volume {
   return volume.find(({ currency }) => currency === wanted.currency) ?? { ...wanted, amount: '0' };
 }

@@ -8,7 +8,7 @@ import { sessionQuery } from './queries.ts';
 import { makeRouter } from './router.tsx';
 import { StateContext } from './words.ts';
 
-/** A person would take a longer wait for a page that hangs. */
+/** The longest `Retry-After` after which a request is repeated. A person would think that a page which waits longer hangs. */
 const LONGEST_RETRY_AFTER_MS = 10_000;
 
 const root = document.getElementById('root');
@@ -16,7 +16,7 @@ const text = document.getElementById('state')?.textContent;
 if (root !== null && text != null) {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
-      // The session has ended. Resetting it makes the frame show the sign-in page.
+      // After a 401 the session has ended. Its query is reset, so the frame shows the sign-in page.
       onError: (error, query) => {
         const isSession = query.queryKey[0] === sessionQuery.queryKey[0];
         if (error instanceof ApiProblem && error.status === 401 && !isSession) {
@@ -29,7 +29,7 @@ if (root !== null && text != null) {
         retry: (count, error) => count < 3 && mayRetry(error),
         retryDelay: (count, error) =>
           (error instanceof ApiProblem ? error.retryAfterMs : undefined) ?? 1_000 * 2 ** count,
-        // The gateway may be on this machine or network, so a browser that takes itself for offline asks it all the same.
+        // Requests are sent even if the browser believes that it is offline, because the gateway may be on this machine or network.
         networkMode: 'always',
       },
       mutations: { networkMode: 'always' },
@@ -45,7 +45,7 @@ if (root !== null && text != null) {
   );
 }
 
-/** A limit of requests may be over in a moment. Every other refusal would be the same again. */
+/** True if repeating the request may help: the gateway failed, or a rate limit ends soon. Every other refusal would be the same again. */
 function mayRetry(error: Error): boolean {
   if (!(error instanceof ApiProblem) || error.status >= 500) return true;
   return error.status === 429 && (error.retryAfterMs ?? Number.POSITIVE_INFINITY) <= LONGEST_RETRY_AFTER_MS;

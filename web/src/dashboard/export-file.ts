@@ -1,6 +1,6 @@
 import { send } from './api.ts';
 
-/** Only some browsers can write to a file while the data arrives. */
+/** The browser function that opens a file for writing while the data arrives. Only some browsers have it. */
 interface FilePicker {
   readonly showSaveFilePicker?: (options: { suggestedName: string }) => Promise<{
     createWritable(): Promise<WritableStream<Uint8Array> & { abort(): Promise<void> }>;
@@ -15,13 +15,16 @@ export interface FileInput {
   readonly onLines: (lines: number) => void;
 }
 
-/** Smaller exports are collected in memory and downloaded without a dialog. */
+/**
+ * The number of payments above which an export is written to a file while it arrives. Smaller exports are collected in memory and
+ * downloaded without a dialog.
+ */
 const MANY_PAYMENTS = 100_000;
 const LINE_END = 10;
 /** Spreadsheets recognise UTF-8 by these first bytes. */
 const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf]);
 
-/** Saves an answer of any size. If the answer breaks off, it rejects and saves nothing. */
+/** Saves an answer of any size as a file. If the connection breaks off, the promise rejects and no file is saved. */
 export async function saveFile({ path, name, payments, signal, onLines }: FileInput): Promise<void> {
   const { showSaveFilePicker } = globalThis as FilePicker;
   const file =
@@ -58,6 +61,6 @@ export function download(blob: Blob, name: string): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // By then the browser has begun to read the file.
+  // After a minute the browser has begun to read the file, so its URL can be revoked.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,7 +1,7 @@
 import { queryText } from './api.ts';
 import { STATUSES } from './statuses.ts';
 
-/** The filters of the payments, as they are in the URL. */
+/** The filters of the list of payments, as they are in the URL. */
 export interface Filters {
   readonly status?: string;
   /** The searched text: a reference of the shop, a payment's id, a payer's account or a transaction hash. */
@@ -10,7 +10,7 @@ export interface Filters {
   readonly token?: string;
   /** CAIP-2. */
   readonly network?: string;
-  /** Days such as 2026-01-31, in the person's time zone. */
+  /** The first day of the range, such as 2026-01-31, in the person's time zone. `until` is its last day. */
   readonly from?: string;
   readonly until?: string;
   readonly sort?: string;
@@ -43,7 +43,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   };
 }
 
-/** The status in the URL, if it is one of these. */
+/** The status in the URL, if it is one of `statuses`. */
 export function readStatus(
   search: Readonly<Record<string, unknown>>,
   statuses: readonly string[],
@@ -52,10 +52,10 @@ export function readStatus(
   return typeof status === 'string' && statuses.includes(status) ? { status } : {};
 }
 
-/** More rows than a screen has, and few enough to be rendered at once. */
+/** The number of rows in a page of the list: more than a screen has, and few enough to be rendered at once. */
 const PAGE_ROWS = 50;
 
-/** The request for a page of the list. It does not count the matches, so that rows arrive sooner. */
+/** The request for a page of the list. It does not ask for the number of matches, so that the rows arrive sooner. */
 export function listPath(filters: Filters, cursor: string | undefined): string {
   const order = SORTS[filters.sort as keyof typeof SORTS];
   return `/v1/payments${queryText({ limit: PAGE_ROWS, stats: 'none', ...queryOf(filters), ...order, cursor })}`;
@@ -70,13 +70,16 @@ export interface ExportChoice {
   readonly format: 'csv' | 'jsonl';
 }
 
-/** The request for a file with all matches. Bookkeeping ignores the status: money also moves for failed and expired payments. */
+/**
+ * The request for a file with all matches. An export for bookkeeping ignores the status filter: money also moves for failed and
+ * expired payments.
+ */
 export function exportPath(filters: Filters, choice: ExportChoice): string {
   const status = choice.content === 'bookkeeping' ? undefined : filters.status;
   return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;
 }
 
-/** The API refuses a search of less than three characters, so it is not sent, and the page says so. */
+/** True if the search text has one or two characters. The API would refuse it, so it is not sent, and the page says so. */
 export function isShortSearch({ search = '' }: Filters): boolean {
   const { length } = search.trim();
   return length > 0 && length < 3;
@@ -100,7 +103,7 @@ function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime());
 }
 
-/** Midnight in the person's time zone. */
+/** The beginning of a day in the person's time zone. `daysLater` moves it to a later day. */
 function startOf(day: string, daysLater: number): string {
   const start = new Date(`${day}T00:00`);
   start.setDate(start.getDate() + daysLater);

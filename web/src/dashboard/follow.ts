@@ -11,7 +11,7 @@ interface Feed {
 
 const HOLD_MS = 25_000;
 
-/** Follows the event feed, and reloads everything about payments when an event arrives. Returns true while the feed answers. */
+/** Follows the event feed, and reloads everything about payments when an event arrives. Returns true while the feed can be read. */
 export function useLivePayments(): boolean {
   const client = useQueryClient();
   const isAllowed = useMay('events:read');

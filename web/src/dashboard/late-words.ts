@@ -18,7 +18,10 @@ export const REASON_WORDS = {
   wrong_network: 'reasonWrongNetwork',
 } as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
-/** The mark of a listed payment with late money: the amounts, which fit before the text is cut, and each with its reason and its status. */
+/**
+ * The mark of a listed payment that has late money. The text begins with the amounts, because its end may be cut. The title has a
+ * line for each amount, with its reason and status.
+ */
 export function lateMark(
   lateMoney: readonly ListedLateMoney[] | undefined,
   words: Strings,

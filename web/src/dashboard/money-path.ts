@@ -1,31 +1,31 @@
 import { addressOf } from '../shared/text.ts';
 import type { Payment, Receipt, ReceiptTransfer } from './api-types.ts';
 
-/** An account that a payment's money passed, and the units that reached it. */
+/** An account through which a payment's money passed, and the units that reached this account. */
 export interface Stop {
   readonly who: 'payer' | 'collector' | 'deposit' | 'held' | 'merchant' | 'fee';
   readonly account: string;
-  /** Undefined for the first account. */
+  /** The units that reached the account. Undefined for the payer's account. */
   readonly units?: bigint;
 }
 
 interface PaidReceipt {
   readonly receipt: Pick<Receipt, 'amount' | 'fee' | 'payer' | 'collector' | 'recipient' | 'feeAccount'> & {
     readonly transfers?: readonly Pick<ReceiptTransfer, 'sender'>[];
-    /** Empty before the first final sweep: the money is at the address. */
+    /** The final sweeps of the deposit address. Empty while all money is still at the address. */
     readonly sweeps?: readonly object[];
   };
 }
 
 /**
- * The path of a payment's money from the payer on, with the fee last. The last account is called the merchant's only if it received
- * the settlement: held money is on an account of the operator, and a part of it may be paid out. Money at a deposit address stays
- * there until the sweep, so the path ends there. Late money is not included.
+ * The path of a payment's money: first the payer, last the account of the fee. The recipient is called the merchant only if it
+ * received the settlement: held money is on an account of the operator, and a part of it may be paid out. Before the sweep the path
+ * ends at the deposit address. Late money is not included.
  */
 export function moneyPath(payment: Pick<Payment, 'info' | 'settlement'>, { receipt }: PaidReceipt): readonly Stop[] {
   const { amount, fee, payer, collector, recipient, feeAccount, transfers, sweeps } = receipt;
   const paid = BigInt(payment.info?.optionAmount.value ?? amount);
-  // Money at a deposit address is divided in proportion to the requested amount, even if a little less arrived.
+  // The fee is the same share of the paid amount as of the requested amount: a little less may have arrived at a deposit address.
   const share = (paid * BigInt(fee)) / BigInt(amount);
   const net = paid - share;
   const sender = transfers === undefined ? payer : transfers.at(-1)?.sender;

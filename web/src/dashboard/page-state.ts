@@ -9,8 +9,8 @@ export interface DashboardState {
   readonly isSandbox: boolean;
   /** The gateway's time. The person's clock may be wrong by an hour. */
   readonly nowMs: number;
-  /** Different for each version of the dashboard. The header `Till-Build` contains the version that the gateway serves now. */
+  /** The id of this version of the dashboard. The header `Till-Build` has the id of the version that the gateway serves now. */
   readonly build: string;
-  /** The currencies that can be paid here in some mode. */
+  /** The currencies in which payments can be priced, each with its modes. */
   readonly currencies: readonly PayableCurrency[];
 }

@@ -15,7 +15,7 @@ export async function signInByPasskey(): Promise<void> {
   await call('POST', '/v1/sessions', { body: { passkey } });
 }
 
-/** Verifies the passkey again, for a change that requires it. */
+/** Asks the person for the passkey again, for a change that requires it. */
 export async function verifyPasskey(): Promise<void> {
   const path = '/v1/sessions/current/challenge';
   const { options } = await call<{ options: PublicKeyCredentialRequestOptionsJSON }>('POST', path, {

@@ -28,7 +28,7 @@ export function useMay(right: string): boolean {
   return useSession().rights.includes(right);
 }
 
-/** A person of the operator must choose a partner. All others have one. */
+/** True if the partner is known. A person of the operator must select one; every other person belongs to one. */
 export function hasPartner({ person }: Pick<CurrentSession, 'person'>): boolean {
   return person.belongsTo !== 'operator' || readPartner() !== undefined;
 }
@@ -81,7 +81,7 @@ export function merchantQuery(merchantId: string) {
   });
 }
 
-/** A constant, because a new list would cause a render. */
+/** The list before the merchants are loaded. It is a constant, because a new list would cause a render. */
 const NO_MERCHANTS: readonly ListedMerchant[] = [];
 
 export function useMerchants(): readonly ListedMerchant[] {
@@ -89,7 +89,8 @@ export function useMerchants(): readonly ListedMerchant[] {
 }
 
 /**
- * The merchants, for pages that need one to be selected. These pages show the error. The list is undefined until it is loaded.
+ * The merchants, and the error if they cannot be loaded, for pages on which one merchant must be selected. The list is undefined
+ * until it is loaded.
  */
 export function useMerchantList(): { merchants: readonly ListedMerchant[] | undefined; error: Error | null } {
   const enabled = useMay('merchants:read');

@@ -5,7 +5,7 @@ import type { RefundLimit } from './api-types.ts';
 /** The currencies with a field in the form. The API accepts every unit; limits in other units stay as they are. */
 export const LIMIT_CURRENCIES = ['USD', 'EUR'] as const;
 type Currency = (typeof LIMIT_CURRENCIES)[number];
-/** Both currencies have two decimals. */
+/** The decimals of both currencies. */
 const DECIMALS = 2;
 /** The pattern of an amount that `limitsFrom` can read. */
 export const LIMIT_PATTERN = '[0-9]{1,12}([.,][0-9]{1,2})?';
@@ -18,12 +18,12 @@ export function limitText(limits: Limits, currency: Currency): string {
   return found === undefined ? '' : decimalText(found.value, DECIMALS).replace(/\.0+$/, '');
 }
 
-/** The units without a field, for display. */
+/** The units of limits that have no field in the form, for display. */
 export function otherUnits(limits: Limits): readonly string[] {
   return others(limits).map(({ unit }) => unit.replace(/^iso4217\//, ''));
 }
 
-/** The limits of the form's fields, plus the previous limits in other units. */
+/** The limits from the form's fields, plus the previous limits in other units. */
 export function limitsFrom(textOf: (currency: Currency) => string, before: Limits): readonly RefundLimit[] {
   const given = LIMIT_CURRENCIES.flatMap((currency) => {
     const text = textOf(currency).trim();

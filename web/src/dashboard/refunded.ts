@@ -10,7 +10,7 @@ export function leftToRefund({ refundable }: Pick<Payment, 'refundable'>): bigin
   return BigInt(refundable?.priceAmount.value ?? 0);
 }
 
-/** The request for a refund. It names the amount that the person confirmed, because the refundable rest may change meanwhile. */
+/** The request for a refund. It contains the amount that the person confirmed, because the refundable amount may change meanwhile. */
 export function refundRequest(
   { id: paymentId, amount: { unit } }: Pick<Payment, 'id' | 'amount'>,
   { units, reason }: { readonly units: bigint; readonly reason: string },

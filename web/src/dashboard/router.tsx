@@ -20,7 +20,7 @@ import { SignInPage } from './ui/sign-in.tsx';
 
 interface RouterContext {
   readonly client: QueryClient;
-  /** The gateway's time. */
+  /** The gateway's time when it rendered the document. */
   readonly nowMs: number;
 }
 
@@ -44,7 +44,8 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
-  // Loads the rows of the first visit. The page itself loads those of other filters, so that the route stays the same match.
+  // Loads the rows when the page opens. The filters are not declared as dependencies of the loader, because a change would then
+  // replace the route's match. The page itself loads the rows after a change of the filters.
   loader: ({ context: { client }, location: { search } }) =>
     ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...search })))),
 });

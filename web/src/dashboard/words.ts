@@ -16,7 +16,10 @@ export function useWords(): Strings {
 }
 
 type Times = ReturnType<typeof timesIn>;
-/** Cached, because creating a formatter takes longer than using it, and a table has hundreds of times. */
+/**
+ * The formatters of each language. They are cached, because creating one takes longer than using it, and a table has hundreds of
+ * times.
+ */
 const timesByLocale = new Map<string, Times>();
 
 /** Times in the person's language and time zone. */
@@ -32,7 +35,7 @@ function timesIn(locale: string) {
   return {
     full: timesBy(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
     short: timesBy(locale, minute),
-    /** For entries less than a minute apart. */
+    /** Times with seconds, for entries less than a minute apart. */
     exact: timesBy(locale, { ...minute, second: '2-digit' }),
     /** A day of statistics, which is a UTC day. */
     day: timesBy(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),

@@ -7,7 +7,7 @@ import { clamp, fill, initialsOf } from '../shared/text.ts';
 import type { LinkPageState } from './page-state.ts';
 import type { Strings } from './strings/en.ts';
 
-/** The texts of these pages, and those that they share with the checkout. */
+/** The texts of the pages of payment links, and the texts that these pages share with the checkout. */
 export type LinkWords = Omit<CheckoutStrings, keyof Strings> & Strings;
 
 type Link = Extract<LinkPageState, { kind: 'link' }>;
@@ -19,7 +19,7 @@ interface Props<State> {
 
 const MAX_DESCRIPTION_CHARS = 500;
 
-/** A form in the look of the checkout, which works without a script. */
+/** The page of a payment link: a form in the look of the checkout, which works without a script. */
 export function LinkPage({ state, words }: Props<LinkPageState>) {
   const { isSandbox = false, hidesPoweredBy = false } = state.kind === 'link' ? state : {};
   return (

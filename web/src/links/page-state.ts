@@ -23,13 +23,13 @@ interface OpenLink extends InLanguage {
   readonly maximum: Amount | null;
   /** The remaining stock. Null if the stock is unlimited. */
   readonly left: number | null;
-  /** The reason why the link takes no payments now. */
+  /** The reason why the link takes no payments now. Null if it takes payments. */
   readonly closed: 'inactive' | 'expired' | 'sold_out' | 'merchant' | null;
   readonly form: {
     readonly action: string;
-    /** A token by which the same form sent twice creates one payment. */
+    /** A random token of this form. If the form is sent twice, the token makes both requests create only one payment. */
     readonly once: string;
-    /** The typed amount, if it was refused. */
+    /** The amount that the payer typed, if it was refused. */
     readonly refused: string | null;
   };
 }

@@ -2,7 +2,7 @@ import { isTestKey, takeKey } from '../shared/reference-key.ts';
 
 const VARIABLE = '$API_KEY';
 
-/** A field for a test key, which is then inserted into all examples. The key is kept in memory only. */
+/** Adds a field for a test key, which is inserted into all examples. The key is kept in memory only. */
 export function addOwnKey(): void {
   const place = document.getElementById('own-key');
   if (place === null) return;

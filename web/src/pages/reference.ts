@@ -1,7 +1,7 @@
 import './reference.css';
 import { addOwnKey } from './own-key.ts';
 
-/** The script of the API reference: search, copy buttons, examples with the reader's key, and a mark at the section in view. */
+/** The script of the API reference: search, copy buttons, examples with the reader's key, and a mark at the section on the screen. */
 
 const COPIED_MS = 1_500;
 
@@ -31,7 +31,7 @@ function addCopyButtons(): void {
   }
 }
 
-/** Plain-HTTP pages may not write to the clipboard. There the text is selected, to be copied by keyboard. */
+/** Copies code to the clipboard. Pages over plain HTTP may not do so: there the text is selected, to be copied by keyboard. */
 async function copy(code: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(code.textContent ?? '');
@@ -48,7 +48,7 @@ interface Entry {
   readonly group: HTMLElement | null;
   /** The title, method and path of the section. */
   readonly name: string;
-  /** The full text of the section, so that field names and error codes are found, too. */
+  /** The full text of the section, which is also searched, for field names and error codes. */
   readonly text: string;
 }
 
@@ -106,7 +106,7 @@ function listEntries(navigation: HTMLElement): readonly Entry[] {
   });
 }
 
-/** A group is shown while one of its entries is shown. A folded group is opened if one of its entries matches. */
+/** Shows a group while one of its entries is shown, and unfolds a folded group if one of its entries matches. */
 function hideEmptyGroups(entries: readonly Entry[], isSearching: boolean): void {
   const shown = new Set<HTMLElement>();
   for (const { item, group } of entries) {

@@ -20,14 +20,17 @@ export interface Ending {
   readonly title: string;
   readonly text: string | undefined;
   readonly late: LateLines | null;
-  /** False if money has arrived: the payer would pay the whole amount in addition. */
+  /**
+   * True if the cashier may charge the order again. False if it is paid, or if money has arrived that is not returned: the payer
+   * would pay the whole amount in addition.
+   */
   readonly mayChargeAgain: boolean;
 }
 
 export interface LateLines {
   readonly title: string;
   readonly rows: readonly { readonly label: string; readonly value: string }[];
-  /** How it comes back. */
+  /** A text about the return of the late money. */
   readonly text: string;
 }
 

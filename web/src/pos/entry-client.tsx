@@ -42,7 +42,10 @@ async function open(element: HTMLElement, state: PosState): Promise<void> {
   void keepForOffline().catch(() => undefined);
 }
 
-/** After the first visit the page also opens offline: the service worker stores the files that were loaded before it. */
+/**
+ * Prepares the page to open offline after the first visit: the service worker stores the files that the page loaded before the worker
+ * started.
+ */
 async function keepForOffline(): Promise<void> {
   await navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' });
   const { active } = await navigator.serviceWorker.ready;
@@ -50,7 +53,10 @@ async function keepForOffline(): Promise<void> {
   active?.postMessage(performance.getEntriesByType('resource').map(({ name }) => name));
 }
 
-/** Two windows of one device would both continue the stored order. The first window holds the lock until it is closed. */
+/**
+ * True in the first window of this device, which holds the lock until it is closed. A second window would continue the stored order,
+ * too.
+ */
 function isOnlyWindow(): Promise<boolean> {
   if (navigator.locks === undefined) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ export interface Request {
   readonly etag?: string | undefined;
 }
 
-/** `unknown`: the gateway gave no answer to the request, which may or may not have been carried out. */
+/** The outcome of a request. `unknown`: the gateway gave no answer, and the request may or may not have been carried out. */
 export type Answer =
   | {
       readonly is: 'ok';
@@ -27,7 +27,7 @@ export type Answer =
 
 export type Ask = (request: Request, signal: AbortSignal) => Promise<Answer>;
 
-/** Longer than the gateway holds a long poll. */
+/** The timeout of a request, longer than the gateway holds a long poll. */
 const TIMEOUT_MS = 30_000;
 
 export const ask: Ask = async (request, signal) => {
@@ -69,7 +69,10 @@ export const ask: Ask = async (request, signal) => {
   }
 };
 
-/** A 5xx, 408 or 429, a proxy's own page, and a first request that is still running are not refusals. */
+/**
+ * The outcome of a request with an error status. A 5xx, 408 or 429, a proxy's own page, and the 409 of a first request that is still
+ * running are not refusals.
+ */
 function refusalOf(status: number, { code, message }: { code?: unknown; message?: unknown }): Answer {
   const isPassing =
     status >= 500 || status === 429 || status === 408 || (status === 409 && code === 'idempotency_conflict');

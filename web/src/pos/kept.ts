@@ -15,7 +15,7 @@ export interface Place {
   readonly merchantId: string;
   readonly merchantName: string;
   readonly mode: Mode;
-  /** Missing until the gateway has answered. */
+  /** The merchant's branding. Missing until the gateway has sent it. */
   readonly brand?: Brand | undefined;
 }
 
@@ -30,16 +30,16 @@ export interface Order {
   readonly key: string;
   readonly place: Place;
   readonly currency: string;
-  /** Missing if an older version stored the order. */
+  /** The decimals of the currency. Missing if an older version of this page stored the order. */
   readonly decimals?: number;
-  /** In minor units, without the tip. */
+  /** The amount in minor units, without the tip. */
   readonly amount: string;
   readonly tip: string;
 }
 
 export interface OpenOrder {
   readonly order: Order;
-  /** Null until the gateway has answered. */
+  /** The payment of the order. Null until the gateway has created it. */
   readonly payment: { readonly id: string; readonly gatewayUrl: string; readonly expiresAtS: number } | null;
 }
 
@@ -48,9 +48,9 @@ export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'fa
 export interface RecentPayment {
   readonly id: string;
   readonly currency: string;
-  /** Missing if an older version stored the payment. */
+  /** The decimals of the currency. Missing if an older version of this page stored the payment. */
   readonly decimals?: number | undefined;
-  /** In minor units, with the tip. */
+  /** The amount with the tip, in minor units. */
   readonly total: string;
   /** The last status that this device received from the gateway. */
   readonly status: PaymentStatus;
@@ -86,7 +86,10 @@ export function writeKept(storage: Storage, kept: Kept): boolean {
   }
 }
 
-/** A payment is listed once, with its last status and the late money of its last answer. */
+/**
+ * Adds a payment to the recent ones. A payment is listed once, with its last status and the late money of the last answer that had
+ * any.
+ */
 export function withRecent(recent: readonly RecentPayment[], payment: RecentPayment): readonly RecentPayment[] {
   const earlier = recent.find(({ id }) => id === payment.id);
   const others = recent.filter(({ id }) => id !== payment.id);
@@ -106,7 +109,7 @@ export function tipOf(amount: string, percent: number): string {
 /** The percentages that a cashier can choose. */
 export const TIPS = [0, 5, 10, 15] as const;
 
-/** The percentage that gives this tip. */
+/** The percentage that gives this tip, or 0 if none does. */
 export function percentOf(amount: string, tip: string): number {
   return TIPS.find((each) => tipOf(amount, each) === tip) ?? 0;
 }

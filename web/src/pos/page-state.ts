@@ -8,9 +8,12 @@ export interface PosState {
   readonly dir: 'ltr' | 'rtl';
   readonly strings: PosWords;
   readonly isSandbox: boolean;
-  /** The beginning of the QR code's link, before the payment's id without its prefix. If null, the link is the gateway URL. */
+  /**
+   * The beginning of the QR code's link. The rest of the link is the payment's id without `pay_`. If null, the link is the gateway
+   * URL.
+   */
   readonly qrStart: string | null;
   readonly nowMs: number;
-  /** The currencies that can be paid here in some mode. */
+  /** The currencies in which payments can be priced, each with its modes. */
   readonly currencies: readonly PayableCurrency[];
 }

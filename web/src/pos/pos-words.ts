@@ -22,7 +22,7 @@ const SHARED = [
 
 export type PosWords = Strings & Pick<CheckoutStrings, (typeof SHARED)[number]>;
 
-/** For the server. The browser gets only the texts of its language, in the document. */
+/** The texts of the point of sale in all languages, for the server. The browser gets only the texts of its language, in the document. */
 export const STRINGS: Readonly<Record<string, PosWords>> = Object.fromEntries(
   Object.entries({ en, de, fr, es, pt, ja, ar }).map(([locale, own]) => {
     const shared = SHARED.map((key) => [key, CHECKOUT_STRINGS[locale]?.[key]]);

@@ -26,7 +26,7 @@ export interface PosDeps {
   readonly clock: ServerClock;
   readonly newKey: () => string;
   readonly random: () => number;
-  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
+  /** Fires `offline` when the browser loses its connection, and `wake` when it is online again or the page becomes visible again. */
   readonly outside: EventTarget;
   /** Called once when a payment has succeeded. */
   readonly onPaid: () => void;
@@ -38,14 +38,14 @@ export interface PosDeps {
 
 export interface PosView {
   readonly kept: Kept;
-  /** `unknown` until the gateway has answered. */
+  /** The state of the sign-in. `unknown` until the gateway has answered. */
   readonly session: 'unknown' | 'in' | 'out' | 'no_merchant';
   readonly person: Person | null;
   /** The last status of the open payment that the gateway reported. Null if there is none yet. */
   readonly status: PaymentStatus | null;
   readonly isOffline: boolean;
   readonly isCancelling: boolean;
-  /** `refused`: the order was not created, if it is named, and can be charged again. */
+  /** The problem to show. `refused` with an order: no payment was created for the order, and the cashier can charge it again. */
   readonly problem:
     | { readonly kind: 'refused'; readonly message: string; readonly order?: Pick<Order, 'amount' | 'tip'> }
     | { readonly kind: 'storage' | 'link' }
@@ -64,16 +64,18 @@ export type Pos = ReturnType<typeof createPos>;
 const HOLD_MS = 20_000;
 /** The least time between two requests while the status does not change, even if the gateway does not hold them. */
 const MIN_INTERVAL_MS = 1_000;
-/** Late money is asked for at growing intervals, for about an hour, while the ended payment is on the screen. */
+/**
+ * The intervals of the requests for late money, which grow. The requests go on for about an hour, while the ended payment is on the
+ * screen.
+ */
 const FIRST_LATE_MS = 3_000;
 const LONGEST_LATE_MS = 60_000;
 const MAX_LATE_CHECKS = 64;
 const MODES: readonly Mode[] = ['test', 'live'];
 
 /**
- * The point of sale. An order is stored before it is sent, and is sent again with the same Idempotency-Key until the gateway
- * answers. A payment counts as paid only if the gateway reports `succeeded`: the device's clock and lost connections decide
- * nothing.
+ * The point of sale. An order is stored before it is sent, and is sent again with the same Idempotency-Key until the gateway answers.
+ * A payment counts as paid only if the gateway reports `succeeded`, and never by the device's clock or a lost connection.
  */
 export function createPos(deps: PosDeps) {
   const { storage, random, outside } = deps;
@@ -96,7 +98,7 @@ export function createPos(deps: PosDeps) {
     for (const listener of listeners) listener();
   }
 
-  /** Stores the change before it is shown. */
+  /** Stores a change of the kept state, then shows it. Returns false if the browser cannot store it. */
   function keep(change: Partial<Kept>): boolean {
     const kept = withCurrency({ ...view.kept, ...change }, deps.currencies);
     const isKept = writeKept(storage, kept);
@@ -118,7 +120,7 @@ export function createPos(deps: PosDeps) {
     }
   }
 
-  /** Reads the person and the merchant. A person of one merchant has one mode, and is refused in the other. */
+  /** Reads the person and the merchant. A person of one merchant has one mode, and is refused in the other, so both modes are tried. */
   async function readSession(): Promise<void> {
     for (let failures = 0; !life.signal.aborted; failures += 1) {
       const known = view.kept.place?.mode ?? deps.firstMode;
@@ -145,7 +147,7 @@ export function createPos(deps: PosDeps) {
     set({ session: isPlaced ? 'in' : 'no_merchant', person: shown, isOffline: false });
   }
 
-  /** Without an answer, the page keeps the merchant's last known branding. */
+  /** Reads the merchant's branding. Without an answer, the page keeps the last known branding. */
   async function readBrand(): Promise<void> {
     const { place } = view.kept;
     if (place === null || view.session !== 'in') return;
@@ -196,7 +198,10 @@ export function createPos(deps: PosDeps) {
     return undefined;
   }
 
-  /** A refused order was not created. A 401 says nothing about the order, so it is sent again after the next sign-in. */
+  /**
+   * Handles the refusal of an order: no payment was created. Only a 401 says nothing about the order, so the order is sent again
+   * after the next sign-in.
+   */
   function refuse({ status, message }: Extract<Answer, { is: 'refused' }>, { amount, tip }: Order): undefined {
     if (status === 401) set({ session: 'out', person: null });
     else {
@@ -210,7 +215,7 @@ export function createPos(deps: PosDeps) {
     const { merchantId, mode } = order.place;
     let etag: string | undefined;
     for (let failures = 0; !signal.aborted && isOf(order); ) {
-      // After a failure the request is not held, because the status may have changed.
+      // After a failure the gateway must answer at once, because the status may have changed.
       const hold = failures === 0 && etag !== undefined ? `?maxPollMs=${HOLD_MS}` : '';
       const path = `/v1/payments/${payment.id}/status${hold}`;
       const answer = await untilOffline(outside, signal, (lost) =>
@@ -243,8 +248,8 @@ export function createPos(deps: PosDeps) {
   }
 
   /**
-   * Money of an unpaid payment can lie at its deposit address, and the gateway reports it only once it is deep enough in the chain.
-   * So the first answer after the end is not the last word.
+   * Asks for the late money of an ended payment at growing intervals. The gateway reports money at a deposit address only once it is
+   * deep enough in the chain, so one answer is not enough.
    */
   async function followLateMoney(
     { order, payment }: Required<OpenOrder>,
@@ -298,12 +303,12 @@ export function createPos(deps: PosDeps) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Begins, or continues after a reload or a loss of power. */
+    /** Starts the point of sale, or continues after a reload or a loss of power. */
     async start(token: string): Promise<void> {
       resume();
       if (token !== '') await signIn(token);
       await readSession();
-      // The session had ended, and the open payment is no longer followed.
+      // The open payment is not followed any more if the session had ended before this sign-in.
       if (view.session === 'in' && !isDriving) resume();
       void readBrand();
     },
@@ -311,7 +316,7 @@ export function createPos(deps: PosDeps) {
       life.abort();
       running.abort();
     },
-    /** The order is stored before anything is sent. Without storage nothing is sent. */
+    /** Charges an amount and a tip. The order is stored before it is sent; if it cannot be stored, it is not sent. */
     charge(amount: string, tip: string): void {
       const { place, currency, open } = view.kept;
       if (place === null || open !== null) return;
@@ -324,8 +329,8 @@ export function createPos(deps: PosDeps) {
       else set({ kept: { ...view.kept, open: null } });
     },
     /**
-     * Cancels the open payment. The gateway decides: a payment that is already being paid continues. An order without an answer is
-     * dropped: nobody has seen its code, so nobody can pay it.
+     * Cancels the open payment. The gateway decides: a payment that is already being paid continues. An order without an answer from
+     * the gateway is dropped: nobody has seen its QR code, so nobody can pay it.
      */
     async cancel(): Promise<void> {
       const { open } = view.kept;
@@ -335,7 +340,8 @@ export function createPos(deps: PosDeps) {
       const { merchantId, mode } = open.order.place;
       const path = `/v1/payments/${open.payment.id}/cancel`;
       const answer = await deps.ask({ method: 'POST', path, mode, merchantId }, new AbortController().signal);
-      // The held status request reports the outcome. If the connection was lost, the cashier can press again.
+      // The status request that the gateway holds will report the outcome. If the connection was lost, the cashier can press the
+      // button again.
       if (answer.is !== 'ok' && isOf(open.order)) set({ isCancelling: false });
     },
     /** Returns to the keypad. The ended payment stays in the list. */
@@ -361,14 +367,17 @@ export function createPos(deps: PosDeps) {
   }
 }
 
-/** The stored currency, if payments of the merchant's mode take it, else the first such currency. An open order keeps its own. */
+/**
+ * The kept state with a currency in which payments of the merchant's mode can be priced: the stored currency, or else the first of
+ * the list. An open order keeps its own currency.
+ */
 function withCurrency(kept: Kept, currencies: readonly PayableCurrency[]): Kept {
   const payable = currenciesOf(currencies, kept.place?.mode);
   if (payable.some(({ code }) => code === kept.currency)) return kept;
   return { ...kept, currency: payable[0]?.code ?? kept.currency };
 }
 
-/** The device keeps no more of it than it shows. */
+/** The late money in an answer, without the fields that the device does not show. */
 function lateMoneyIn(body: unknown): readonly LateMoney[] {
   const { lateMoney = [] } = body as { lateMoney?: readonly LateMoney[] };
   return lateMoney.map(({ reason, status, amount }) => ({ reason, status, amount }));

@@ -10,7 +10,7 @@ const VOLUME = 0.25;
 function createSignal() {
   let context: AudioContext | undefined;
   return {
-    /** Called when a button is pressed, because browsers allow sound only then. */
+    /** Prepares the sound. It is called when a button is pressed, because browsers allow sound only then. */
     prepare(): void {
       try {
         context ??= new AudioContext();

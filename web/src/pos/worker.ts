@@ -1,6 +1,6 @@
 /**
- * The service worker of the point of sale, by which the page opens without a connection. It stores the document, scripts,
- * stylesheets, icons and the logo, but never an answer of the API.
+ * This file is the service worker of the point of sale, which lets the page open without a connection. It stores the document,
+ * scripts, stylesheets, icons and the logo, but never an answer of the API.
  */
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -11,7 +11,7 @@ interface FetchEvent extends WorkerEvent {
   respondWith(answer: Promise<Response>): void;
 }
 
-/** The page sends the URLs of the files that it loaded before the worker started. */
+/** A message from the page, with the URLs of the files that it loaded before the worker started. */
 interface FilesEvent extends WorkerEvent {
   readonly data: unknown;
 }
@@ -27,9 +27,9 @@ interface WorkerScope {
 const worker = globalThis as unknown as WorkerScope;
 const CACHE = 'till-pos';
 const PAGE = '/pos';
-/** A slower connection is treated as none. */
+/** The timeout of a request for the document. After it, the stored document is shown. */
 const PATIENCE_MS = 4_000;
-/** More than the files of one build. The oldest files are deleted first. */
+/** The largest number of stored files, more than one build has. The oldest files are deleted first. */
 const MAX_FILES = 60;
 
 worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
@@ -47,7 +47,7 @@ function isFile(pathname: string): boolean {
   return /^\/(assets|icons|brand|logos)\//.test(pathname);
 }
 
-/** At the first visit the page loads its files before the worker starts. The worker takes them from the HTTP cache. */
+/** Stores the files that the page loaded before the worker started, as at the first visit. The files come from the HTTP cache. */
 async function keepLoaded(urls: unknown): Promise<void> {
   const files = (Array.isArray(urls) ? urls : [])
     .map((url) => new URL(String(url), location.href))
@@ -56,7 +56,7 @@ async function keepLoaded(urls: unknown): Promise<void> {
   await freshOrKept(new Request(PAGE));
 }
 
-/** The gateway's document, or the stored one without a connection. */
+/** The document from the gateway, or the stored one if there is no connection. */
 async function freshOrKept(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   try {
@@ -70,7 +70,10 @@ async function freshOrKept(request: Request): Promise<Response> {
   }
 }
 
-/** A file's name changes with its content, so a stored file is never outdated. */
+/**
+ * A file from the store, or from the gateway if it is not stored. Its name changes with its content, so a stored file is never
+ * outdated.
+ */
 async function keptOrFresh(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = await cache.match(request);

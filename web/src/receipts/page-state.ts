@@ -32,22 +32,22 @@ export interface ReceiptPage extends InLanguage {
   readonly paid: Amount;
   /** The account that paid, CAIP-10. Null if it was erased. */
   readonly account: string | null;
-  /** The transactions that paid. More than one if money was sent to a deposit address in parts. */
+  /** The transactions on chain that paid. There are several if money was sent to a deposit address in parts. */
   readonly transactions: readonly Transaction[];
-  /** The refunds that have arrived. */
+  /** The refunds whose money has arrived. */
   readonly refunds: readonly (Transaction & { readonly price: Amount; readonly at: string })[];
   /** Money that arrived and did not count for the payment. */
   readonly lateMoney: readonly LateMoney[];
-  /** Null if the receipt cannot be signed at present. */
+  /** The links to verify the receipt. Null if the receipt cannot be signed at present. */
   readonly proof: { readonly receiptUrl: string; readonly keysUrl: string; readonly scriptUrl: string } | null;
-  /** The URLs of this page and of the checkout. */
+  /** The URL of this page. `checkoutUrl` is the URL of the checkout. */
   readonly url: string;
   readonly checkoutUrl: string;
 }
 
 interface Transaction {
   readonly txId: string;
-  /** Null if the network has no block explorer. */
+  /** The page of the transaction in a block explorer. Null if the network has none. */
   readonly explorerUrl: string | null;
 }
 
@@ -62,7 +62,7 @@ export interface Sheet extends InLanguage {
   readonly warning: string | null;
   readonly total: string;
   readonly sections: readonly Section[];
-  /** `{page}` and `{pages}` are filled in. */
+  /** The text with the number of the page, in which `{page}` and `{pages}` are filled in. */
   readonly pageNumber: string;
 }
 
@@ -76,7 +76,7 @@ export interface Section {
 export interface Row {
   readonly label: string;
   readonly value: string;
-  /** A hash or an account: written left to right, and broken anywhere. */
+  /** True for a hash or an account. It is written left to right, and a line may break at any of its characters. */
   readonly isCode?: boolean;
   readonly isTotal?: boolean;
   readonly href?: string | null;

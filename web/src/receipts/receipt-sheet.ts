@@ -39,7 +39,7 @@ function factsOf({ number, paidAt, referenceId, locale }: ReceiptPage, words: Re
   ];
 }
 
-/** The tip of the point of sale is one of the items. */
+/** The section about the order. The tip of the point of sale is one of the items. */
 function orderOf(state: ReceiptPage, words: ReceiptWords, total: string): Section {
   const description = clamp(state.description ?? '', MAX_DESCRIPTION_CHARS);
   const items = state.lineItems.map(({ name, quantity, amount }) => ({
@@ -85,7 +85,7 @@ function refundsOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   return [{ title: words.refunds, rows: [...rows, last] }];
 }
 
-/** Late money is not part of the total. */
+/** The section about late money, which is not part of the total. */
 function lateMoneyOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   const { lateMoney, merchant } = state;
   if (lateMoney.length === 0) return [];
@@ -116,10 +116,10 @@ function isolated(text: string): string {
   return text === '' ? '' : `\u2068${text}\u2069`;
 }
 
-/** One formatter for each language: making one takes longer than the rest of the page. */
+/** The cached formatter of each language: creating one takes longer than the rest of the page. */
 const times: Record<string, Intl.DateTimeFormat> = {};
 
-/** In UTC, because the server does not know the payer's time zone. */
+/** The date and time in UTC, because the server does not know the payer's time zone. */
 function timeText(iso: string, locale: string): string {
   times[locale] ??= new Intl.DateTimeFormat(latinDigits(locale), {
     dateStyle: 'long',

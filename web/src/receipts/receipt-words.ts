@@ -10,7 +10,7 @@ import { pt } from './strings/pt.ts';
 
 export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };
 
-/** The texts of receipts, and those that they share with the checkout. */
+/** The texts of receipts, and the texts that receipts share with the checkout. */
 export type ReceiptWords = Omit<CheckoutStrings, keyof Strings> & Strings;
 
 export function wordsIn(locale: string): ReceiptWords {

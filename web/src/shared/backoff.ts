@@ -1,10 +1,10 @@
-/** The pause before the next attempt: exponential, up to half a minute, with jitter so that pages do not retry together. */
+/** The pause before the next attempt: exponential, up to half a minute. It has jitter, so that pages do not retry at the same moment. */
 export function backoffMs(attempt: number, random: () => number): number {
   const base = Math.min(30_000, 1_000 * 2 ** Math.min(attempt, 5));
   return Math.round(base * (0.75 + random() / 2));
 }
 
-/** Resolves after the time, or earlier when the signal aborts or `wake` fires. Never rejects. */
+/** Resolves after the given time, or earlier when the signal aborts or `outside` fires `wake`. It never rejects. */
 export function pause(ms: number, signal: AbortSignal, outside?: EventTarget): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,4 +1,7 @@
-/** Aborts when either signal does. The browsers inside wallet apps are often some years old and lack `AbortSignal.any`. */
+/**
+ * A signal that aborts when either of two signals does. The browsers inside wallet apps are often some years old and lack
+ * `AbortSignal.any`.
+ */
 export function eitherSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
   if (typeof AbortSignal.any === 'function') return AbortSignal.any([first, second]);
   const either = new AbortController();

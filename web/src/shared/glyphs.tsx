@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 
 interface GlyphProps {
-  /** The path of its lines. */
+  /** The SVG path of the icon's lines. */
   readonly d?: string;
   /** Further shapes, drawn before the path. */
   readonly children?: ReactNode;
-  /** Points the other way where text runs from right to left. */
+  /** True if the icon is mirrored where text runs from right to left. */
   readonly isFlipped?: boolean;
 }
 

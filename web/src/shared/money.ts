@@ -3,7 +3,7 @@ import { decimalText, formatDecimal } from '../../../src/domain/money.ts';
 
 /** An amount as in the API: an integer of the smallest unit, and the data to format it. */
 export interface Amount {
-  /** `iso4217/EUR` or `caip19/eip155:8453/erc20:0x…`. */
+  /** The currency or asset: `iso4217/EUR` or `caip19/eip155:8453/erc20:0x…`. */
   readonly unit: string;
   readonly value: string;
   readonly display: {
@@ -16,10 +16,10 @@ export interface Amount {
   };
 }
 
-/** Enough to distinguish payable amounts. The 18 decimals of coins are too many to read. */
+/** The largest number of shown decimals, enough to distinguish payable amounts. The 18 decimals of coins are too many to read. */
 const MAX_SHOWN_DECIMALS = 8;
 
-/** Rounded up to fewer decimals, so that the shown amount is never less than the paid amount. */
+/** An amount rounded up to fewer decimals, so that the shown amount is never less than the paid amount. */
 export function shortened({ value, display }: Amount): { readonly text: string; readonly isExact: boolean } {
   const surplus = display.decimals - MAX_SHOWN_DECIMALS;
   if (surplus <= 0) return { text: decimalText(value, display.decimals), isExact: true };
@@ -61,12 +61,12 @@ export function formatMoney(
     const parts = format.formatToParts(text as `${number}`);
     return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
-    // The browser does not know the currency.
+    // If the browser does not know the currency, the code of the currency is shown.
     return withSymbol(text, currency, style);
   }
 }
 
-/** Cached, because creating a formatter takes longer than using it, and a table has hundreds of amounts. */
+/** The cached number formatters. Creating one takes longer than using it, and a table has hundreds of amounts. */
 const formats: Record<string, Intl.NumberFormat> = {};
 
 export function numberFormat(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -75,7 +75,7 @@ export function numberFormat(locale: string, options: Intl.NumberFormatOptions):
   return formats[key];
 }
 
-/** An amount of a token, which locale data does not know. It has at least two decimals, if the token has any. */
+/** Formats an amount of a token, whose symbol locale data does not know. The text has at least two decimals, if the token has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   const number = numberFormat(locale, {
@@ -86,14 +86,14 @@ export function withSymbol(text: string, symbol: string, { locale, dir }: Number
 }
 
 /**
- * In right-to-left languages the number is on the right and the currency on the left, for tokens as for currencies. Bidi isolates
- * in the text set the order, so that it also holds in attributes, which have no direction.
+ * Sets the order of a number and its currency in right-to-left languages: the number on the right and the currency on the left, for
+ * tokens as for currencies. Bidi isolates in the text also work in attributes, which have no direction.
  */
 function inOrder(text: string): string {
   return `\u2067${text}\u2069`;
 }
 
-/** Without an isolate, the bidi algorithm would move the sign of `US$` before its letters. */
+/** A currency symbol as a bidi isolate. Without it, the bidi algorithm would move the sign of `US$` before its letters. */
 function isolated(symbol: string): string {
   return `\u2068${symbol}\u2069`;
 }

@@ -1,14 +1,14 @@
-/** Set if the sandbox chain runs. The page then has its own wallet with play money. */
+/** The sandbox chain, if it runs. The page then has its own wallet with play money. */
 export interface Sandbox {
   /** The JSON-RPC path of the sandbox chain, on the page's origin. */
   readonly rpcPath: string;
   /** CAIP-2. */
   readonly chainId: string;
-  /** `<blockViewPath>/<hash>` shows a transaction. */
+  /** The path of the pages about transactions: `<blockViewPath>/<hash>` shows one. */
   readonly blockViewPath: string;
 }
 
-/** The symbols of the coins that pay for gas, by CAIP-2: the networks on which a browser wallet can pay. */
+/** The symbols of the coins that pay for gas, by network (CAIP-2). They list the networks on which a browser wallet can pay. */
 export type Coins = Readonly<Record<string, string>>;
 
 /** The address as an account on every network of the page. */
@@ -16,7 +16,7 @@ export function accountsOf(address: string, { coins }: { readonly coins: Coins }
   return Object.keys(coins).map((chainId) => `${chainId}:${address}`);
 }
 
-/** `caip19/eip155:1/erc20:0x…` gives `eip155:1`. Undefined for a currency. */
+/** The network of a unit: `caip19/eip155:1/erc20:0x…` gives `eip155:1`. Undefined for a currency. */
 export function chainOf(unit: string): string | undefined {
   return /^caip19\/([^/]+)\//.exec(unit)?.[1];
 }

@@ -6,7 +6,7 @@ export interface QrShape {
   readonly path: string;
 }
 
-/** Loaded on demand, because most payers have their wallet in the browser. */
+/** The QR code of a text. The payment page loads this module on demand, because most payers have their wallet in the browser. */
 export function qrShape(text: string): QrShape {
   const { size, data } = encode(text, { ecc: 'M', border: 0 });
   const path = data

@@ -1,4 +1,4 @@
-/** `fill('Pay {merchant}', { merchant: 'Kiosk' })`. Placeholders inside a value are not filled in. */
+/** Fills in a template, such as `fill('Pay {merchant}', { merchant: 'Kiosk' })`. Placeholders inside a value are not filled in. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return partsOf(template)
     .map((part) => (part.isName ? (values[part.text] ?? '') : part.text))
@@ -18,7 +18,7 @@ export function addressOf(account: string): string {
   return account.slice(account.lastIndexOf(':') + 1);
 }
 
-/** `0x1234…abcd`: enough for people to recognise their account. */
+/** A shortened account, such as `0x1234…abcd`: enough for people to recognise their account. */
 export function shortAccount(account: string): string {
   const address = addressOf(account);
   return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
@@ -31,20 +31,23 @@ export function initialsOf(name: string): string {
 }
 
 /**
- * Untrusted text on one short line. It is cut between grapheme clusters, so that no emoji breaks. Bidi controls are removed, so
- * that it cannot reorder the text around it.
+ * An untrusted text as one short line. It is cut between grapheme clusters, so that no emoji is split. Bidi controls are removed,
+ * because they could reorder the text around it.
  */
 export function clamp(text: string, maxChars: number): string {
   const one = text
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  // A segmenter is created only for long texts, because that takes long.
+  // Only long texts are segmented, because creating a segmenter takes long.
   const chars = one.length > maxChars ? charactersOf(one) : [];
   return chars.length > maxChars ? `${chars.slice(0, maxChars - 1).join('')}…` : one;
 }
 
-/** The browsers inside wallet apps are often some years old. Without a segmenter, the text is cut between code points. */
+/**
+ * The grapheme clusters of a text. The browsers inside wallet apps are often some years old. If they have no segmenter, the text is
+ * cut between code points.
+ */
 function charactersOf(text: string): readonly string[] {
   return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment) : [...text];
 }

@@ -1,11 +1,14 @@
 import { numberFormat } from './money.ts';
 
-/** The ring is full until the last five minutes. A fixed time, so that all tabs and devices show the same. */
+/**
+ * The time that a full ring stands for: the ring is full until the last five minutes. The time is fixed, so that all tabs and devices
+ * show the same.
+ */
 const RING_MS = 300_000;
 
 export interface TimeLeft {
   readonly text: string;
-  /** 0 to 100. */
+  /** The filled part of the ring, 0 to 100. */
   readonly percent: number;
   readonly isShort: boolean;
 }
@@ -19,7 +22,7 @@ export function timeLeft(expiresAtS: number, nowMs: number, locale: string): Tim
   };
 }
 
-/** `4:07`, `1:02:00`, `3 days`. */
+/** The remaining time, such as `4:07`, `1:02:00` or `3 days`. */
 function durationText(seconds: number, locale: string): string {
   if (seconds >= 172_800) return unitText(Math.floor(seconds / 86_400), 'day', locale);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -28,7 +31,7 @@ function durationText(seconds: number, locale: string): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** `10 seconds`, in the language's words and plural forms. */
+/** A number with its unit, such as `10 seconds`, in the words and plural forms of the language. */
 export function unitText(value: number, unit: 'second' | 'minute' | 'day', locale: string): string {
   return numberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }

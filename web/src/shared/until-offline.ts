@@ -1,6 +1,9 @@
 import { eitherSignal } from './either-signal.ts';
 
-/** Aborts a held request when the browser goes offline. The request would not notice, and the page would seem to wait. */
+/**
+ * Sends a request, and aborts it when the browser goes offline. A request that the gateway holds would not notice the lost
+ * connection, and the page would wait for its answer.
+ */
 export async function untilOffline<T>(
   outside: EventTarget,
   signal: AbortSignal,

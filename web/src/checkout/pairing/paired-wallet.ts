@@ -10,23 +10,26 @@ import { addressesIn, orderedBy, readSession, type Session, sharesNetwork } from
 
 interface PairedWalletInput {
   readonly pairing: Pairing;
-  /** The wallet shows the merchant's name to the payer. */
+  /** The payment page. The wallet shows the name of its merchant to the payer. */
   readonly page: Pick<PaymentPage, 'payment'>;
-  /** The page's origin, which the wallet also shows. */
+  /** The page's origin, which the wallet shows to the payer. */
   readonly url: string;
 }
 
 export interface PairedWallet extends Provider {
-  /** Ends the session, and drops an unused code. The wallet can be paired again. */
+  /** Ends the session, and drops a QR code that no wallet has used. The wallet can be paired again. */
   close(): void;
 }
 
-/** The methods that a payment needs. Reads are not included, because wallets do not answer them through the relay. */
+/**
+ * The wallet methods that a payment needs. Methods that read the chain are not included, because wallets do not answer them through
+ * the relay.
+ */
 const METHODS = ['eth_signTypedData_v4', 'eth_sendTransaction'];
 const EVENTS = ['accountsChanged', 'chainChanged'];
-/** The relay must accept the code within this time. */
+/** The time within which the relay must accept a new pairing code. */
 const CODE_WITHIN_MS = 20_000;
-/** The shortest lifetime of a request that the protocol allows. */
+/** The lifetime of a wallet request: the shortest that the protocol allows. */
 const REQUEST_S = 300;
 const USER_DISCONNECTED = { code: 6000, message: 'User disconnected.' };
 /** The codes of a rejection by the user, in EIP-1193 and in the pairing protocol. */
@@ -38,12 +41,13 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     projectId: pairing.projectId,
     relayUrl: pairing.relayUrl,
     metadata: { name: clamp(page.payment.merchant.name, 60), description: '', url, icons: [] },
-    // Not persistent: the keys of a session are useless after the visit.
+    // Storage for the visit only: the keys of a session are useless after it.
     storage: memoryStorage(),
     telemetryEnabled: false,
     logger: 'silent',
   });
-  // The client's own function loads a frame of another origin, which the page's content security policy forbids, and waits for it.
+  // The client's own function would load a frame of another origin and wait for it. The page's content security policy forbids that
+  // frame.
   client.core.verify.register = async () => undefined;
 
   const events = new EventTarget();
@@ -91,7 +95,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     const code = client
       .connect({ optionalNamespaces: { eip155: { chains: [...pairing.networks], methods: METHODS, events: EVENTS } } })
       .then(({ uri = '', approval }) => ({ uri, approved: approval() }));
-    // A wallet may approve a code after the payer has left it. Such a session is ended.
+    // A wallet may approve a code after the payer has left the pairing step. The session of such an approval is ended.
     void code
       .then(({ approved }) => approved)
       .then(
@@ -143,7 +147,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     if (ending !== null) void end(ending);
   }
 
-  /** Disconnects, so that the wallet does not list a connection without a page. */
+  /** Ends a session. Otherwise the wallet would list a connection whose page is gone. */
   async function end({ topic, pairingTopic }: Pick<Session, 'topic' | 'pairingTopic'>): Promise<void> {
     await client.disconnect({ topic, reason: USER_DISCONNECTED }).catch(() => {});
     await client.disconnect({ topic: pairingTopic, reason: USER_DISCONNECTED }).catch(() => {});
@@ -180,7 +184,10 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
   };
 }
 
-/** An error without a code comes from the client: no wallet used the code in time. */
+/**
+ * The failure to report for a pairing error. An error without an error code comes from the client: no wallet used the QR code in
+ * time.
+ */
 function pairingFailure(error: unknown): WalletError {
   const { code } = Object(error) as { code?: unknown };
   if (REJECTIONS.includes(code)) return new WalletError('rejected');
@@ -188,8 +195,8 @@ function pairingFailure(error: unknown): WalletError {
 }
 
 /**
- * An error with a code is the wallet's answer. After all others (session ended, request expired, relay failed), the wallet may have
- * executed the request.
+ * The failure to report for a request error. An error with an error code is the wallet's answer. After any other error (session
+ * ended, request expired, relay failed), the wallet may have executed the request.
  */
 function requestFailure(error: unknown): unknown {
   const { code } = Object(error) as { code?: unknown };
@@ -197,7 +204,7 @@ function requestFailure(error: unknown): unknown {
   return typeof code === 'number' && code !== USER_DISCONNECTED.code ? error : new WalletError('silent');
 }
 
-/** The code. Fails if the relay cannot be reached in time. */
+/** Resolves to the pairing code. Rejects if the relay cannot be reached in time. */
 async function within<T>(timeoutMs: number, code: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

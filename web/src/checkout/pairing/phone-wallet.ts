@@ -3,7 +3,7 @@ import { WalletError } from '../wallet-request.ts';
 import type { Wallet } from '../wallets.ts';
 import type { PairedWallet } from './paired-wallet.ts';
 
-/** The entry for wallets on other devices. The pairing client is loaded when the payer chooses it. */
+/** The entry in the list of wallets for a wallet on another device. The pairing client is loaded when the payer chooses this entry. */
 export function phoneWallet(page: PaymentPage, pairing: Pairing, { url }: { readonly url: string }): Wallet {
   let loaded: Promise<PairedWallet> | undefined;
   const load = () => {

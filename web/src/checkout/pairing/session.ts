@@ -14,7 +14,7 @@ export interface Session {
 interface Settled {
   readonly topic: string;
   readonly pairingTopic: string;
-  /** By namespace (`eip155`) or by network (`eip155:1`). */
+  /** The accounts and methods that the wallet shares, by namespace (`eip155`) or by network (`eip155:1`). */
   readonly namespaces: Readonly<Record<string, unknown>>;
 }
 
@@ -36,7 +36,7 @@ export function readSession({ topic, pairingTopic, namespaces }: Settled, networ
   };
 }
 
-/** Puts the account that the wallet has switched to first. Accounts that the wallet never shared are ignored. */
+/** Moves the account to which the wallet has switched to the front of the list. An account that the wallet never shared is ignored. */
 export function orderedBy(session: Session, switchedTo: unknown): Session {
   const wanted = textsIn(switchedTo).map((account) => addressOf(account.toLowerCase()));
   const isWanted = (account: string) => addressOf(account) === wanted[0];

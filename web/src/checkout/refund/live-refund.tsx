@@ -4,7 +4,7 @@ import { useTitleFocus } from '../ui/use-step-focus.ts';
 import { openSigning } from './open-signing.ts';
 import { RefundApp } from './refund-app.tsx';
 
-/** The page with its script, which hydrates the server's markup. */
+/** The page for signing a refund with its script, which hydrates the server's markup. */
 export function LiveRefund({ page }: { readonly page: RefundPage }) {
   const [{ signing, discover }] = useState(() => openSigning(page));
   const state = useSyncExternalStore(signing.subscribe, signing.getState, signing.getState);

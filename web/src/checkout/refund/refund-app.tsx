@@ -52,7 +52,7 @@ export function RefundApp(props: RefundProps) {
   );
 }
 
-/** Everything that the signature covers, visible in every step. */
+/** The facts that the signature covers, visible in every step. */
 function Summary({ refund, words }: { readonly refund: RefundView; readonly words: RefundStrings }) {
   const { merchant, amount, fee, isFeeReturned, destination, account } = refund;
   const { strings } = useWords();
@@ -137,7 +137,10 @@ function closedText({ status, waitingFor }: RefundView, words: RefundStrings): s
   return waitingFor === 'float' ? words.heldText : words.preparingText;
 }
 
-/** The wallets in this browser, one of which can sign. If JavaScript is off, the page says that it is needed. */
+/**
+ * The list of wallets in this browser, from which the merchant chooses the one that signs. If JavaScript is off, a text says that the
+ * page needs it.
+ */
 function Ready({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const words = page.refundStrings;

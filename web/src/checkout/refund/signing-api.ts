@@ -13,7 +13,7 @@ import type { RefundView } from '../page-state.ts';
 export interface SigningGateway {
   refund(signal: AbortSignal): Promise<Answer<RefundView>>;
   actions(signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
-  /** Idempotent for the same result. */
+  /** Sends the wallet's result to the gateway. Repeated calls with the same result are idempotent. */
   confirm(result: string, signal: AbortSignal): Promise<Answer<RefundView>>;
 }
 

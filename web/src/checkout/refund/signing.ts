@@ -18,7 +18,7 @@ export interface Signing {
   readonly refund: RefundView;
   readonly step: SigningStep;
   readonly notice: SigningNotice | null;
-  /** Null until the search for wallets has ended. */
+  /** The wallets that were found. Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly isAway: boolean;
 }
@@ -31,7 +31,7 @@ export type SigningStep =
   /** The wallet has answered. The page must stay open until the answer is delivered. */
   | { readonly at: 'delivering'; readonly txId: string | null };
 
-/** The key of a text of the checkout or of the refund page. */
+/** The key of a notice's text, among the texts of the checkout or of the page for signing a refund. */
 export type SigningNotice =
   | { readonly is: Notice }
   | { readonly is: keyof Pick<RefundStrings, 'notNow' | 'ranOut'> }
@@ -58,7 +58,7 @@ export interface SigningPage {
 
 const SLOW_MS = 15_000;
 const POLL_MS = 2_000;
-/** Deliveries are retried for about ten minutes. By then the request to sign has expired. */
+/** The number of attempts to deliver, which take about ten minutes. By then the request to sign has expired. */
 const MAX_DELIVERIES = 60;
 
 export function createSigning(deps: SigningDeps): SigningPage {
@@ -85,7 +85,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
     deps.memory.forgetPending(refundId);
     change({ step: { at: 'ready' }, notice });
   };
-  /** Takes a step in which the wallet should answer, and shows a hint if the wallet is slow. */
+  /** Enters a step in which the wallet should answer, and shows a hint if the wallet is slow. */
   const ask = (step: Extract<SigningStep, { readonly isSlow: boolean }>) => {
     change({ step, notice: null });
     clearTimeout(slowTimer);
@@ -131,7 +131,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
       });
       const isSent = answer.value.at(-1)?.method === 'eth_sendTransaction';
       const result = results.at(-1) ?? '';
-      // A late signature is dropped. A late transaction counts, even if the merchant has gone back.
+      // If the merchant has gone back meanwhile, a signature is dropped, but a sent transaction still counts.
       if (signal.aborted && !isSent) return;
       const txId = isSent ? result : null;
       deps.memory.rememberPending(refundId, { optionId: refundId, results: [result], txId });
@@ -141,7 +141,10 @@ export function createSigning(deps: SigningDeps): SigningPage {
     }
   }
 
-  /** Delivers the wallet's answer again until the refund is being sent. A transaction in coin must first be visible on the chain. */
+  /**
+   * Repeats the delivery of the wallet's answer until the refund is being sent. If the merchant pays in coin, the gateway must first
+   * see the transaction on the chain.
+   */
   async function deliver(result: string, txId: string | null): Promise<void> {
     const signal = begin();
     change({ step: { at: 'delivering', txId }, notice: null });

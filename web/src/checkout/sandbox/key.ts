@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { concat, keccak, toHex, word } from './bytes.ts';
 
 export interface Key {
-  /** In lower case. */
+  /** The address of the account, in lower case. */
   readonly address: string;
   sign(digest: Uint8Array): { readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 };
   /** The 65-byte signature that wallets return. */

@@ -39,7 +39,7 @@ export function createSandboxWallet({ rpcPath, chainId, role, fetch }: SandboxWa
     const transaction = {
       chainId: chain,
       nonce: BigInt(nonce as string),
-      // The gas price may rise between the estimate and the block.
+      // The fee is doubled, because the gas price may rise between the estimate and the block.
       maxFeePerGas: fee * 2n,
       maxPriorityFeePerGas: fee < 1_000_000_000n ? fee : 1_000_000_000n,
       gas: (BigInt(gas as string) * 12n) / 10n,

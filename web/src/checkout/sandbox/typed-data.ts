@@ -22,7 +22,7 @@ function hashStruct(types: TypedData['types'], name: string, value: Readonly<Rec
   return keccak(concat(keccak(utf8(typeText(types, name))), ...encoded));
 }
 
-/** The type itself, then the referenced types sorted by name. */
+/** The encoding of a type in EIP-712: the type itself, then the types that it refers to, sorted by name. */
 function typeText(types: TypedData['types'], name: string): string {
   const referred = [...reachable(types, name)].filter((other) => other !== name).sort();
   return [name, ...referred]

@@ -6,18 +6,18 @@ export interface Actions
   togglePhone(): void;
   copy(text: string): void;
   leave(): void;
-  /** Missing before the script runs. */
+  /** Sends a receipt by mail. Missing before the script runs. */
   readonly mailReceipt?: Checkout['mailReceipt'];
   stay(): void;
 }
 
-/** Loaded on demand. */
+/** The module with the views of rare steps, loaded on demand. */
 export type RareSteps = typeof import('./rare-steps.tsx');
 
-/** The part of the page for other devices. */
+/** The state of the panel for paying with another device. */
 export interface PhonePanel {
   readonly isOpen: boolean;
-  /** Null while the code is being generated. */
+  /** The QR code. Null while it is being generated. */
   readonly qr: QrShape | null;
   readonly lastWallet: string | null;
 }

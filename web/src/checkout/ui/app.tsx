@@ -20,7 +20,7 @@ export interface PaymentProps {
   readonly nowMs: number;
   readonly secondsToReturn: number | null;
   readonly phone: PhonePanel;
-  /** Null until the views of rare steps are loaded. */
+  /** The views of rare steps. Null until they are loaded. */
   readonly rareSteps: RareSteps | null;
   /** The text copied in the last two seconds. */
   readonly copied: string | null;

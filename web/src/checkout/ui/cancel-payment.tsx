@@ -3,7 +3,7 @@ import { canCancel, type Flow } from '../flow-state.ts';
 import type { Actions } from './actions.ts';
 import { useWords } from './words.ts';
 
-/** Asks for confirmation, because a cancelled payment cannot be paid any more. */
+/** The button that cancels the payment. It asks for confirmation, because a cancelled payment cannot be paid any more. */
 export function CancelPayment({ flow, actions }: { readonly flow: Flow; readonly actions: Actions }) {
   const { strings } = useWords();
   const [isAsking, setAsking] = useState(false);

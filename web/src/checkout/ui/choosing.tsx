@@ -20,7 +20,10 @@ interface ChoosingProps {
   readonly actions: Actions;
 }
 
-/** Options shown at first. One more is shown directly, because the button would need the same room. */
+/**
+ * The number of options shown at first. If only one more exists, it is shown at once, because the button for more would need the same
+ * room.
+ */
 const SHOWN = 3;
 
 export function Choosing({ flow, step, actions }: ChoosingProps) {

@@ -53,7 +53,7 @@ function titleOf(progress: Progress, strings: Strings): string {
   return progress === 'refused' ? strings.waitingTitle : strings.confirmTitle;
 }
 
-/** The live region uses this text, too. */
+/** The text about the progress, for the page and for the live region. */
 export function progressText(progress: Progress, { payment }: Flow, strings: Strings): string {
   switch (progress) {
     case 'delivering':
@@ -69,7 +69,7 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
   }
 }
 
-/** The reason why the chain refuses the attempt at present. */
+/** The text about the reason why the chain refuses the attempt at present. */
 export function refusalText(refusal: string | undefined, strings: Strings): string {
   return strings[REFUSALS[refusal ?? ''] ?? 'waitingText'];
 }
@@ -120,7 +120,7 @@ function Eta({ seconds }: { readonly seconds: number }) {
   );
 }
 
-/** The page knows the payer's own transaction before the gateway does. */
+/** The payer's own transaction, which the page knows before the gateway does. */
 function ownTransaction({ txId, choice }: ConfirmingProps['step']): TransactionView | null {
   if (txId === null) return null;
   const chainId = choice === null ? undefined : chainOf(choice.option.amount.unit);

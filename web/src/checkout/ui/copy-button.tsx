@@ -14,7 +14,7 @@ interface CopyButtonProps extends Copying {
   readonly label: string;
 }
 
-/** Copies the full text of something shown shortened. */
+/** A button that copies the full text of a value which the page shows shortened. */
 export function CopyButton({ text, label, copied, actions }: CopyButtonProps) {
   const { strings } = useWords();
   const isCopied = copied === text;

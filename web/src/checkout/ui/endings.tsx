@@ -17,7 +17,7 @@ interface EndingProps extends Copying {
   readonly page: PaymentPage;
   readonly flow: Flow;
   readonly actions: Actions;
-  /** Null if there is no automatic return. */
+  /** The seconds until the automatic return to the shop. Null if there is none. */
   readonly secondsToReturn: number | null;
 }
 
@@ -25,7 +25,7 @@ export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;
   const name = clamp(merchant.name, 64);
-  // Without a return URL the texts must not ask the payer to go back.
+  // If there is no return URL, the texts must not ask the payer to go back to the shop.
   const hasWay = wayBack(props.page, status) !== null;
   const isPaid = status === 'succeeded';
   const failed = hasWay ? strings.failedText : strings.failedTextAlone;
@@ -85,7 +85,10 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
   );
 }
 
-/** Late money, shown above the step while the payment is open: another token, for example, can arrive at its deposit address. */
+/**
+ * Late money, shown above the step while the payment is open. For example, a token other than the expected one can arrive at a
+ * deposit address.
+ */
 export function LateNotice({ flow }: { readonly flow: Flow }) {
   if (!flow.payment.lateMoney?.length) return null;
   return (
@@ -129,7 +132,7 @@ export function Line({ label, children }: { readonly label: string; readonly chi
   );
 }
 
-/** A link instead of a button, so that it works without a script. */
+/** The way back to the shop. It is a link instead of a button, so that it works without a script. */
 function Way({ page, flow, actions, secondsToReturn, name }: EndingProps & { readonly name: string }) {
   const { strings } = useWords();
   const href = wayBack(page, flow.payment.status);

@@ -4,7 +4,10 @@ import { useWords } from './words.ts';
 
 interface FoldProps {
   readonly className: string;
-  /** Items shown at first. One more is shown directly, because the button would need the same room. */
+  /**
+   * The number of items shown at first. If only one more exists, it is shown at once, because the button for more would need the same
+   * room.
+   */
   readonly shown: number;
   readonly children: ReactNode;
 }

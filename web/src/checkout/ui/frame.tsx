@@ -14,7 +14,7 @@ export function SandboxBar() {
   );
 }
 
-/** The footer, equal in every step, so that it never moves. */
+/** The footer. It is equal in every step, so it never moves. */
 export function Footer() {
   const { strings } = useWords();
   return (

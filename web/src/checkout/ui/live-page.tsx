@@ -13,7 +13,7 @@ import { useStepFocus } from './use-step-focus.ts';
 /** How long a copy button shows its success. */
 const COPIED_MS = 2_000;
 
-/** The page with its script, which hydrates the server's markup. */
+/** The payment page with its script, which hydrates the server's markup. */
 export function LivePage({ page }: { readonly page: PaymentPage }) {
   const [{ checkout, clock, memory, discover }] = useState(() => openCheckout(page));
   const flow = useSyncExternalStore(checkout.subscribe, checkout.getFlow, checkout.getFlow);
@@ -51,7 +51,7 @@ export function LivePage({ page }: { readonly page: PaymentPage }) {
     let isWanted = true;
     import('../../shared/qr.ts').then(
       ({ qrShape }) => isWanted && setPhone((before) => ({ ...before, qr: qrShape(payUrl(page)) })),
-      // Without the code, the payer can use the link beside it, which has the same URL.
+      // If the QR code cannot be drawn, the payer can use the link beside it, which has the same URL.
       () => {},
     );
     return () => {

@@ -10,7 +10,7 @@ interface LiveRegionProps {
   readonly copied: string | null;
 }
 
-/** Announces changes that do not move the focus to screen readers: waiting, status changes and the remaining time. */
+/** Announces to screen readers the changes that do not move the focus: waiting, status changes and the remaining time. */
 export function LiveRegion({ flow, nowMs, copied }: LiveRegionProps) {
   const { strings } = useWords();
   const leftMs = flow.payment.expiresAt * 1000 - nowMs;
@@ -31,7 +31,7 @@ function connectionText({ connection }: Flow, strings: Strings): string {
   return connection === 'offline' ? strings.offline : strings.away;
 }
 
-/** The texts of steps that the payer did not start, or that do not move the focus. */
+/** The text about the present step, if the payer did not start the step or the step does not move the focus. Otherwise empty. */
 function stepText(flow: Flow, nowMs: number, strings: Strings): string {
   const { step, payment } = flow;
   switch (step.at) {

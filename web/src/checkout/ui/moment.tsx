@@ -24,7 +24,7 @@ export function Moment({ tone, mark, title, text, children, isWholePage = false 
   );
 }
 
-/** Gets the focus when the step changes, so that keyboards and screen readers follow the page. */
+/** The title of a step. It gets the focus when the step changes, so that keyboards and screen readers follow the page. */
 export function StepTitle({
   children,
   level: Level = 'h2',

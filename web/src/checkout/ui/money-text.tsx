@@ -10,7 +10,7 @@ export function Money({ amount, className }: { readonly amount: Amount; readonly
   const { decimals, assetSymbol } = amount.display;
   const exact = isExact ? undefined : withSymbol(decimalText(amount.value, decimals), assetSymbol, words);
   return (
-    // The locale data of server and browser may differ in age. Both formats are right, so the mismatch is ignored.
+    // The locale data of server and browser may be of different versions. Both formats are right, so the mismatch is ignored.
     <bdi className={className ?? 'money'} title={exact} suppressHydrationWarning>
       {formatAmount(amount, words)}
     </bdi>

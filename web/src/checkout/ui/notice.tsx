@@ -27,7 +27,7 @@ export function NoticeBox({ flow }: { readonly flow: Flow }) {
   );
 }
 
-/** Shown above the step while the browser is offline or the gateway is unavailable. The step does not change. */
+/** The bar above the step while the browser is offline or the gateway is unavailable. The step does not change. */
 export function ConnectionBar({ connection }: Pick<Flow, 'connection'>) {
   const { strings } = useWords();
   if (connection === 'good') return null;

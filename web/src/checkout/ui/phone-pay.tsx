@@ -15,7 +15,10 @@ interface PhonePayProps extends Copying {
   readonly isLeading: boolean;
 }
 
-/** For wallets on other devices: a QR code, the same URL as a link, and on a phone links that open the browsers of wallet apps. */
+/**
+ * The panel for wallets on other devices: a QR code, the same URL as a link, and on a phone links that open the browsers of wallet
+ * apps.
+ */
 export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayProps) {
   const { strings } = useWords();
   const url = payUrl(page);

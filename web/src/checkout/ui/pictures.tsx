@@ -5,7 +5,10 @@ import { chainOf } from '../../shared/networks.ts';
 import { initialsOf } from '../../shared/text.ts';
 import type { WalletCard } from '../wallets.ts';
 
-/** Images of third parties have a fallback, and none is needed to understand the page. */
+/**
+ * The pictures of merchants, tokens, networks and wallets. An image that cannot be loaded has a fallback, and the page can be
+ * understood without images.
+ */
 
 export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonly iconUrl: string | null }) {
   return (
@@ -38,7 +41,7 @@ export function TokenMark({ symbol }: { readonly symbol: string }) {
   );
 }
 
-/** The path alone: the page may be open at another address of the gateway. */
+/** The icon of a token. Only the path of its URL is used, because the page may be open at another address of the gateway. */
 function TokenIcon({ symbol, iconUrl }: { readonly symbol: string; readonly iconUrl?: string | null | undefined }) {
   const named = iconUrl?.replace(/^https?:\/\/[^/]+/, '');
   return (

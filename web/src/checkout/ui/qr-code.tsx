@@ -1,14 +1,14 @@
 import type { QrShape } from '../../shared/qr.ts';
 
 interface QrCodeProps {
-  /** Null while the code is being generated. */
+  /** The QR code. Null while it is being generated. */
   readonly qr: QrShape | null;
   /** The accessible name of the code. */
   readonly label: string;
   readonly hint?: string;
 }
 
-/** Hidden on phones, which cannot scan their own screen. */
+/** A QR code. It is hidden on phones, which cannot scan their own screen. */
 export function QrCode({ qr, label, hint }: QrCodeProps) {
   return (
     <figure className="qr on-desk">

@@ -16,7 +16,7 @@ import { TransactionLink } from './transaction-link.tsx';
 import { Picking, Transfer } from './transfer.tsx';
 import { useWords } from './words.ts';
 
-/** Views of steps that few payers see. Loaded on demand. */
+/** The view of a step that few payers see. This module is loaded on demand. */
 export function RareStep({ step, ...props }: PaymentProps & { readonly step: RareStepOf }) {
   const { flow, actions } = props;
   switch (step.at) {
@@ -39,7 +39,7 @@ function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
   const { accepted, session, stopped } = step;
   const isSold = fieldIn(stopped, 'reason') === 'sold_out';
-  // No account can pay with any option at the moment.
+  // True if no account can pay with any option at the moment.
   const isNothingOffered = accepted?.length === 0;
   return (
     <Moment
@@ -95,7 +95,7 @@ function Refused({ flow, actions }: StepProps<'refused'>) {
   );
 }
 
-/** Explains the two wallet requests of a setup before they appear: purpose, number and cost. */
+/** Explains the two wallet requests for a token that needs an approval, before they appear: their purpose, number and cost. */
 function Setup({ flow, step, actions }: StepProps<'setup'>) {
   const { strings } = useWords();
   const { amount } = step.option;

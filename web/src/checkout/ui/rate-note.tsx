@@ -3,7 +3,7 @@ import { type Amount, formatPrice } from '../../shared/money.ts';
 import type { GatewayOption } from '../api.ts';
 import { useWords } from './words.ts';
 
-/** The exchange rate of the amount and its sources, or a note that the token is at par. Nothing for a price in tokens. */
+/** The exchange rate of the amount and its sources, or a note that the token is at par. Renders nothing for a price in tokens. */
 export function RateNote({ price, option }: { readonly price: Amount; readonly option: GatewayOption }) {
   const words = useWords();
   const { strings, locale } = words;

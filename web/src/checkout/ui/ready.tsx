@@ -48,7 +48,10 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   );
 }
 
-/** A phone cannot scan its own screen, so its text mentions wallet apps instead of a QR code. */
+/**
+ * The text for a browser without a wallet. On a phone it mentions wallet apps instead of a QR code, because a phone cannot scan its
+ * own screen.
+ */
 function NoWalletText() {
   const { strings } = useWords();
   return (

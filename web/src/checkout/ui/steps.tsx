@@ -16,7 +16,7 @@ export interface StepProps<At extends Step['at']> {
   readonly actions: Actions;
 }
 
-/** A paired wallet is connected by a QR code, or on a phone by a link into the wallet app. */
+/** The step in which a wallet connects. A paired wallet connects by a QR code, or on a phone by a link into the wallet app. */
 export function Connecting({ step, copied, actions }: StepProps<'connecting'> & Pick<Copying, 'copied'>) {
   const { strings } = useWords();
   const { wallet, code } = step;
@@ -76,7 +76,7 @@ export function Preparing({ step }: StepProps<'preparing'>) {
   return <Moment tone="busy" mark={<WalletPicture wallet={step.session.wallet} />} title={strings.preparingTitle} />;
 }
 
-/** Shown until the view of a rare step is loaded, or until the gateway has opened a deposit address. */
+/** The view until the view of a rare step is loaded, or until the gateway has opened a deposit address. */
 export function Waiting({ actions }: { readonly actions: Actions }) {
   const { strings } = useWords();
   return (

@@ -16,7 +16,8 @@ interface SummaryProps {
 export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
-  // No countdown once the payer has sent a transaction, even if the gateway has not seen it yet.
+  // True while the countdown is shown. It is hidden once the payer has sent a transaction, even if the gateway has not seen the
+  // transaction yet.
   const isOpen = flow.payment.status === 'requires_action' && flow.step.at !== 'confirming';
   return (
     <section className="summary" aria-labelledby="amount">

@@ -19,9 +19,9 @@ import { QrCode } from './qr-code.tsx';
 import { useWords, type Words } from './words.ts';
 
 const SHOWN_TOKENS = 4;
-/** Longer texts are set in a small font. */
+/** The number of characters above which a text is set in a small font. */
 const LONG = 30;
-/** After this time a hint is shown: exchanges often send withdrawals with a delay. */
+/** The remaining time below which a hint is shown: exchanges often send withdrawals with a delay. */
 const SLOW_MS = 30 * 60_000;
 
 interface PickingProps {
@@ -151,7 +151,7 @@ interface CopiedProps extends Copying {
   readonly name: string;
 }
 
-/** A text that must be copied exactly, so it is shown whole. */
+/** A text that is shown whole, because it must be copied exactly. */
 function Copied({ label, shown, text, name, copied, actions }: CopiedProps) {
   const { strings } = useWords();
   return (

@@ -6,7 +6,7 @@ import type { Memory } from '../remembered.ts';
 
 const SECONDS = 3;
 
-/** At the end, notifies an embedding app, counts down, and redirects the payer to the shop once. */
+/** After the payment has ended, notifies an embedding app, counts down, and redirects the payer to the shop once. */
 export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Memory) {
   const [secondsToReturn, setSeconds] = useState<number | null>(null);
   const [isStaying, setStaying] = useState(false);

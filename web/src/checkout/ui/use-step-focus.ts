@@ -5,7 +5,10 @@ export function useStepFocus({ step }: Flow, hasRareSteps: boolean): void {
   useTitleFocus(keyOf(step, hasRareSteps));
 }
 
-/** When the step changes, the focused element disappears, so the focus moves to the new step's title. Not when the page opens. */
+/**
+ * Moves the focus to the title of a new step, because the focused element disappears with the old step. The focus does not move when
+ * the page opens.
+ */
 export function useTitleFocus(key: string): void {
   const last = useRef(key);
   useEffect(() => {
@@ -15,10 +18,7 @@ export function useTitleFocus(key: string): void {
   }, [key]);
 }
 
-/**
- * The title of the step that is shown. It changes with the step, and once more when the view of a rare step or the address of a
- * transfer is loaded.
- */
+/** A key of the shown title. It changes with the step, and once more when the view of a rare step or the deposit address is loaded. */
 function keyOf(step: Step, hasRareSteps: boolean): string {
   if (step.at === 'asking') return `asking ${step.ask}`;
   if (!isRare(step)) return step.at;

@@ -4,7 +4,7 @@ import { WalletPicture } from './pictures.tsx';
 import { useWords } from './words.ts';
 
 interface WalletListProps {
-  /** Null until the search for wallets has ended. */
+  /** The wallets that were found. Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly lastWallet: string | null;
   readonly isDisabled: boolean;

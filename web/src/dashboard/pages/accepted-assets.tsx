@@ -7,7 +7,7 @@ import { ListState } from '../ui/list-state.tsx';
 import { PageHead, useTitle } from '../ui/parts.tsx';
 import { useWords } from '../words.ts';
 
-/** The partner's list. A person of one merchant reads it. */
+/** The page with the partner's list of accepted assets. A person of one merchant can only read it. */
 export function AcceptedAssetsPage() {
   const words = useWords();
   const { merchant } = useSession();

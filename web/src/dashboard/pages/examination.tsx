@@ -28,7 +28,7 @@ export function ExaminationPage() {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['operator', 'examination'],
     queryFn: ({ signal }) => call<Examination>('GET', '/v1/operator/examination', { signal }),
-    // An examination asks other machines. It is made when a person asks for it.
+    // An examination sends requests to other machines, so it runs only when a person asks for it.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
   });
@@ -57,7 +57,7 @@ export function ExaminationPage() {
   );
 }
 
-/** The worst level, and all findings from the worst to the least. */
+/** The worst level of all findings, and the findings from the worst to the least. */
 function Verdict({ examination: { at, level, sections } }: { readonly examination: Examination }) {
   const words = useWords();
   const findings = sections.flatMap(({ check, title, findings: own }) =>
@@ -132,7 +132,7 @@ interface ShortProps {
   readonly text: string;
 }
 
-/** A section without facts has nothing to unfold. */
+/** The view of a section without facts, which has nothing to unfold. */
 function Short({ name, level, text }: ShortProps) {
   return (
     <section className="card examined-short" aria-label={name}>
@@ -166,7 +166,7 @@ const CHECK_WORDS: Readonly<Record<string, keyof Strings>> = {
   certificates: 'check certificates',
 };
 
-/** A check that this page does not know has the title that the gateway gives. */
+/** The title of a check. If this page does not know the check, it shows the title that the gateway gives. */
 function checkText(words: Strings, check: string, title: string): string {
   const word = CHECK_WORDS[check];
   return word === undefined ? title : words[word];

@@ -21,7 +21,7 @@ export function HomePage() {
   const [days, setDays] = useState<(typeof PERIODS)[number]>(FIRST_PERIOD);
   useTitle(words.home);
   const { nowMs } = usePageState();
-  // The gateway's date: first from the document, then from each answer.
+  // The present day by the gateway's clock: first from the document, then from each answer.
   const [today, setToday] = useState(() => dayAt(nowMs));
   const from = lastDays(days, today)[0];
   const { data, error } = useQuery(statisticsQuery(from));
@@ -242,7 +242,7 @@ function NeedsYou() {
 
 type NeedProps = LinkProps & { readonly count: number; readonly word: keyof Strings };
 
-/** A number of things that wait for a person, with a link to them. Renders nothing for zero. */
+/** The number of things of one kind that need a person's action, with a link to them. Renders nothing for zero. */
 function Need({ count, word, ...link }: NeedProps) {
   const words = useWords();
   if (count === 0) return null;

@@ -23,7 +23,10 @@ const KEY_WORDS = {
   revoked: ['keyRevoked', 'badge-failed'],
 } as const satisfies Record<ApiKey['status'], readonly [keyof Strings, string]>;
 
-/** Like the list of webhooks, with other rows, dialogs and filters: one component for both would only pass its parts on. */
+/**
+ * The page of API keys. It resembles the page of webhooks, but its rows, dialogs and filters differ: a common component would only
+ * pass them on.
+ */
 export function KeysPage() {
   const words = useWords();
   const mayIssue = useMay('keys:write');

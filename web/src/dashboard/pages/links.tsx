@@ -60,7 +60,7 @@ export function LinksPage() {
   );
 }
 
-/** `$5.00`, or `$1.00 – $100.00`. */
+/** A function that formats the price of a link: `$5.00`, or `$1.00 – $100.00` if the payer chooses the amount. */
 function usePrice(): (link: PaymentLink) => string {
   const style = usePageState();
   return ({ amount, minimum, maximum }) =>
@@ -114,7 +114,7 @@ function LinkRow({ link, merchantId, mayWrite, onShare }: RowProps) {
   );
 }
 
-/** Inline, because the shop's page does not have our stylesheet. */
+/** The style of the payment button for shops. It is inline, because the shop's page does not have our stylesheet. */
 const BUTTON_STYLE =
   'display:inline-block;padding:14px 22px;border-radius:12px;background:#16181d;color:#fff;font:600 16px system-ui,sans-serif;text-decoration:none';
 

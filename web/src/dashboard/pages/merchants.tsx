@@ -61,7 +61,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // One key for all attempts of this dialog, so that a lost answer does not create a second merchant.
+  // One Idempotency-Key for all attempts of this dialog, so that a lost answer does not create a second merchant.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = (form: FormData) =>
     run(async () => {

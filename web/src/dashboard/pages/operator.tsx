@@ -99,7 +99,7 @@ function Attention({ status: { alerts, freezes } }: StatusProps) {
   );
 }
 
-/** The nodes, and the leases of work that one node does at a time. */
+/** The nodes, and the leases of the jobs that only one node may do at a time. */
 function Work({ status: { nodes, leases } }: StatusProps) {
   const words = useWords();
   return (

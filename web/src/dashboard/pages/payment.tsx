@@ -35,7 +35,7 @@ export function PaymentPage() {
   const { data: timeline } = useQuery({
     queryKey: ['payments', 'timeline', paymentId],
     queryFn: ({ signal }) => call<PaymentTimeline>('GET', `${path}/timeline`, { merchantId, signal }),
-    // New blocks cause no events, so the timeline is polled.
+    // While the payment waits for blocks, the timeline is polled, because new blocks cause no events.
     refetchInterval: ({ state }) => (state.data?.waiting == null ? false : 5_000),
   });
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
@@ -205,7 +205,7 @@ function Facts({ payment, receipt }: FactsProps) {
   );
 }
 
-/** The receipt as a file. Anybody can verify it with the chain and the operator's public keys. */
+/** Saves the receipt as a file. Anybody can verify it with the chain and the operator's public keys. */
 function saveReceipt(paymentId: string, receipt: SignedReceipt): void {
   download(new Blob([JSON.stringify(receipt, null, 2)], { type: 'application/json' }), `receipt-${paymentId}.json`);
 }

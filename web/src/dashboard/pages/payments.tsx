@@ -74,21 +74,27 @@ export function PaymentsPage() {
 }
 
 const ROW_HEIGHT = 52;
-/** The assumed position of the first row until it is measured. Without it, more rows are rendered than the screen shows. */
+/**
+ * The assumed position of the first row, in pixels, until it is measured. Without it, more rows would be rendered than the screen
+ * shows.
+ */
 const USUAL_TOP = 290;
 
 interface RowsProps {
   readonly rows: readonly ListedPayment[];
-  /** The filters that found these rows. The rows stay while those of other filters are loaded. */
+  /** The filters that found these rows. After a change of the filters, the old rows stay until the new ones are loaded. */
   readonly filters: Filters;
   readonly columns: readonly ColumnName[];
   readonly onEnd: () => void;
 }
 
-/** Printing more rows would take the browser minutes. An export has them all. */
+/** The largest number of printed rows. Printing more would take the browser minutes, and an export contains them all. */
 const MOST_PRINTED = 1_000;
 
-/** Only the rows on the screen are in the document, so that the table stays fast. A print contains all loaded rows. */
+/**
+ * The table of payments. Only the rows on the screen are in the document, so that the table stays fast. A print contains the loaded
+ * rows, up to a limit.
+ */
 function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
   const words = useWords();
   const isPrinting = usePrinting();
@@ -145,8 +151,8 @@ function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
 }
 
 /**
- * The keys of rows. With other filters, the new rows reuse the old elements, because changing their text is faster than creating
- * elements. With the same filters, a payment keeps its element, and so the focus, when new rows appear above it.
+ * The React keys of rows. With other filters, the new rows reuse the old elements, because changing their text is faster than
+ * creating elements. With the same filters, a payment keeps its element, and so the focus, when new rows appear above it.
  */
 function useRowKeys(filters: Filters): (row: ListedPayment) => number {
   // biome-ignore lint/correctness/useExhaustiveDependencies: With other filters, the React keys of the rows begin at 0 again.
@@ -162,11 +168,11 @@ interface RowProps {
   readonly row: ListedPayment;
   readonly columns: readonly ColumnName[];
   readonly index: number;
-  /** The position of the row in the table, in pixels. Without it the rows follow each other. */
+  /** The position of the row in the table, in pixels. Undefined in a print, where each row follows the one before. */
   readonly offset?: number;
 }
 
-/** Memoized, because the page is rendered again with each letter of a search. */
+/** A row of the table. It is memoized, because the page is rendered again with each letter of a search. */
 const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: RowProps) {
   const words = useWords();
   const style = usePageState();
@@ -242,8 +248,8 @@ function optionsOf(options: readonly (readonly [value: string, text: string])[])
 }
 
 /**
- * The tokens and networks that this gateway is configured for. A filter of a bookmark may name another one, as payments of the past
- * do: it is listed, too.
+ * The tokens and networks to choose from: those for which this gateway is configured, and those in the present filters. A bookmark
+ * may have a filter for a former token or network.
  */
 function useOffered({ token, network }: Filters) {
   const assets = useAssets();
@@ -260,12 +266,12 @@ function useOffered({ token, network }: Filters) {
   }, [assets, token, network]);
 }
 
-/** Every filter is in the URL, so that it can be bookmarked and shared. */
+/** The filters of the list. They are all in the URL, so that it can be bookmarked and shared. */
 const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
   const merchants = useMerchants();
   const navigate = useNavigate({ from: '/payments' });
-  // Memoized, so that a hundred merchants are not rendered again with each change of a filter.
+  // The list of options is memoized, so that a hundred merchants are not rendered again with each change of a filter.
   const merchantOptions = useMemo(
     () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
     [merchants],
@@ -273,7 +279,7 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
   const { tokens, networks } = useOffered(filters);
   const client = useQueryClient();
   const set = (name: keyof Filters, value: string) => {
-    // The request is sent before the page is rendered, because rendering takes as long as the answer.
+    // The request for the new rows is sent before the page is rendered, because rendering takes as long as the answer.
     void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...filters, [name]: value })));
     void navigate({ search: (before) => ({ ...before, [name]: value }), replace: true });
   };

@@ -230,7 +230,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
   );
 }
 
-/** Only the role support has refund limits. */
+/** The choice of a role, and of the refund limits for the role support. No other role has refund limits. */
 function RoleChoice({ initial, limits }: { readonly initial: Role; readonly limits: Person['refundLimits'] }) {
   const words = useWords();
   const [chosen, setChosen] = useState(initial);
@@ -316,7 +316,7 @@ function LinkCodes({ role, url, name }: { readonly role: Role; readonly url: str
   );
 }
 
-/** The same token also signs a device in at the point of sale. */
+/** The point-of-sale URL of a sign-in link. The token of the link also signs in a device at the point of sale. */
 function posUrl(url: string): string {
   const { origin, hash } = new URL(url);
   return `${origin}/pos${hash}`;

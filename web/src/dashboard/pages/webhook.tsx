@@ -10,7 +10,7 @@ import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
-/** Deliveries cause no events, so they are polled. */
+/** How often the deliveries are polled. They cause no events. */
 const REFRESH_MS = 5_000;
 
 export function WebhookPage() {

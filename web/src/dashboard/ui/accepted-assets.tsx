@@ -12,7 +12,7 @@ import { Form } from './form.tsx';
 import { Notice } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
-/** The partner's list, which holds for all its merchants. */
+/** The partner's list of accepted assets, which applies to all its merchants. */
 export function usePartnerAccepted(): AcceptedAssets | undefined {
   const { data } = useQuery({
     queryKey: ['accepted-assets'],
@@ -28,7 +28,7 @@ export function useMerchantAccepted(merchantId: string): AcceptedAssets {
   return acceptedByAll([partner, data?.merchant.acceptedAssets ?? null]);
 }
 
-/** The names of a list's networks and assets, as a person would list them. */
+/** A function that names a list's networks and assets in a sentence, as a person would list them. */
 export function useAcceptedNames(): (list: readonly string[]) => string {
   const words = useWords();
   const { locale } = usePageState();
@@ -43,12 +43,12 @@ export function useAcceptedNames(): (list: readonly string[]) => string {
 
 interface SwitchesProps {
   readonly list: AcceptedAssets;
-  /** The list that limits this one: that of the partner or the merchant. Other assets cannot be switched on. */
+  /** The list that limits this one: the partner's or the merchant's list. An asset that is not in it cannot be switched on. */
   readonly limit: AcceptedAssets;
   readonly onChange: (list: AcceptedAssets) => void;
 }
 
-/** Everything, or the switches of all assets by network, with the consequence in words. */
+/** The choice to accept everything, or switches for all assets by network. A sentence below explains the consequence. */
 export function AcceptedSwitches({ list, limit, onChange }: SwitchesProps) {
   const words = useWords();
   const name = useId();
@@ -154,7 +154,7 @@ export function AcceptedForm({ initial, limit, save }: FormProps) {
         setDraft(stored);
         setSaved(true);
       } catch (error) {
-        // The person has now seen the present list, so the next attempt may overwrite it.
+        // The person has now seen the present list, so the next attempt to save may overwrite it.
         setSeen(currentIn<{ acceptedAssets: AcceptedAssets }>(error).acceptedAssets);
       } finally {
         await client.invalidateQueries({ queryKey: ['merchants'] });
@@ -178,7 +178,7 @@ export function AcceptedForm({ initial, limit, save }: FormProps) {
   );
 }
 
-/** The merchant's own list, within the partner's. */
+/** The section with the merchant's own list of accepted assets, which the partner's list limits. */
 export function AcceptedSection({ merchant }: { readonly merchant: Merchant }) {
   const words = useWords();
   const mayEdit = useMay('merchants:write');

@@ -52,7 +52,7 @@ export function BrandingSection({ merchant }: SectionProps) {
 interface Draft {
   /** The picture as a `data:` URL. Null removes the uploaded logo, undefined keeps it. */
   readonly logo: string | null | undefined;
-  /** The typed text. Empty for the gateway's colour. */
+  /** The typed accent colour. Empty for the gateway's colour. */
   readonly accent: string;
   readonly poweredBy: boolean;
 }
@@ -96,7 +96,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
         setDraft(draftOf(branding));
         setSaved(true);
       } catch (error) {
-        // The person has now seen the present values, so the next attempt may overwrite them.
+        // The person has now seen the present values, so the next attempt to save may overwrite them.
         setSeen(currentIn<Branding>(error));
       } finally {
         await client.invalidateQueries({ queryKey: ['merchants'] });
@@ -132,7 +132,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
   );
 }
 
-/** Logos are named by their hash. The last characters are enough to distinguish them. */
+/** A short name of a logo. Its URL ends with a hash, whose last characters are enough to distinguish logos. */
 const nameOf = (url: string | null) => (url === null ? '–' : `…${url.slice(-6)}`);
 
 function BrandDifference({ before, now }: { readonly before: Branding; readonly now: Branding }) {
@@ -158,7 +158,7 @@ interface LogoProps {
 function LogoField({ logo, uploaded, onChange }: LogoProps) {
   const words = useWords();
   const [isRefused, setRefused] = useState(false);
-  // A changed React key empties the file field.
+  // The React key of the file field. A new key empties the field.
   const [round, setRound] = useState(0);
   const choose = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const file = target.files?.[0];

@@ -4,7 +4,7 @@ import { usePageState, useWords } from '../words.ts';
 export interface Bar {
   readonly key: string;
   readonly label: string;
-  /** Used for the height of the bar only. */
+  /** The height of the bar, in any unit. It is not shown as text. */
   readonly size: number;
   readonly text: string;
 }
@@ -80,7 +80,7 @@ export interface Share {
   readonly share: number;
 }
 
-/** Names with bars and numbers of their shares. */
+/** A list of names, each with a count, a percentage and a bar. */
 export function Shares({ shares }: { readonly shares: readonly Share[] }) {
   const { locale } = usePageState();
   const number = numberFormat(locale, {});

@@ -7,7 +7,7 @@ export interface Row {
   readonly to: string;
 }
 
-/** The values that somebody else has saved meanwhile, beside those that the form began with. */
+/** The values that somebody else has saved since the form was opened, beside the values that the form began with. */
 export function Difference({ rows }: { readonly rows: readonly Row[] }) {
   const words = useWords();
   return (
@@ -29,7 +29,7 @@ export function Difference({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** The present values, if somebody else has changed the object meanwhile. Throws every other error. */
+/** The present values from the error, if somebody else has changed the object since. Any other error is thrown again. */
 export function currentIn<T>(error: unknown): T {
   const current = error instanceof ApiProblem && error.status === 409 ? error.details.current : undefined;
   if (current === undefined) throw error;

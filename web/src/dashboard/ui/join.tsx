@@ -18,7 +18,7 @@ type Step =
   | { readonly at: 'failed' }
   | { readonly at: 'joined'; readonly person: Person };
 
-/** The page of a one-time link. If somebody is already signed in, it asks first. */
+/** The page of a one-time sign-in link. If somebody is already signed in, the page asks before it uses the link. */
 export function JoinPage() {
   const words = useWords();
   const client = useQueryClient();

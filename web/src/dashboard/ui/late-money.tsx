@@ -37,7 +37,7 @@ export function LateMoneyList({ payment }: { readonly payment: Payment }) {
 
 interface LateProps {
   readonly money: LateMoney;
-  /** The payment, if the list has several payments. */
+  /** The payment, shown if the list has late money of several payments. */
   readonly title?: ReactNode;
 }
 
@@ -96,7 +96,7 @@ function GiveBackDialog({ money, onClose }: Pick<LateProps, 'money'> & { readonl
   const style = usePageState();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // A repeated request with the same key is the same return. Changed values get a new key.
+  // The Idempotency-Key. A repeated request with the same key does not return the money twice. Changed values get a new key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const network = money.amount.display.networkName ?? '';
   const give = (form: FormData) =>

@@ -11,7 +11,7 @@ interface ListStateProps {
   readonly empty?: string;
 }
 
-/** Shown in place of a list or object that is loading, has failed or is empty. */
+/** The text in place of a list or object that is loading, has failed or is empty. */
 export function ListState({ error, count, hasMore = false, empty }: ListStateProps) {
   const words = useWords();
   if (error !== null) return <Notice kind="bad">{problemText(words, error)}</Notice>;

@@ -19,7 +19,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The merchant's values that somebody else has saved meanwhile. */
+/** The merchant's values that somebody else has saved since the dialog was opened. */
 type Current = Pick<ListedMerchant, 'name' | 'email'>;
 
 export function EditDialog({ merchant, onClose }: DialogProps) {
@@ -39,7 +39,7 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
       try {
         await call('PATCH', `/v1/merchants/${merchant.id}`, { body });
       } catch (error) {
-        // The person has now seen the present values, so the next attempt may overwrite them.
+        // The person has now seen the present values, so the next attempt to save may overwrite them.
         setSeen(currentIn<Current>(error));
         return;
       } finally {
@@ -97,12 +97,12 @@ export function StatusDialog({ merchant, to, onClose }: DialogProps & { readonly
   );
 }
 
-/** The first destination for an asset takes effect at once. */
+/** The dialog that adds a settlement destination. The first destination for an asset takes effect at once. */
 export function AddDestinationDialog({ merchant, onClose }: DialogProps) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // One key for all attempts of this dialog.
+  // One Idempotency-Key for all attempts with the same values. Changed values get a new key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const taken = new Set(merchant.settlements.crypto.map(({ asset }) => asset));
   const free = useAssets().filter(({ asset }) => !taken.has(asset));

@@ -4,7 +4,10 @@ import { useMerchantList, useSession } from '../queries.ts';
 import { useWords } from '../words.ts';
 import { Field } from './parts.tsx';
 
-/** The merchant of a page that shows one. `isNone` if the partner has none, and the error if the merchants cannot be read. */
+/**
+ * The selected merchant, and its select box, on a page that shows one merchant. `isNone` is true if the partner has no merchant.
+ * `error` is set if the merchants cannot be read.
+ */
 export function useMerchantChoice() {
   const words = useWords();
   const { merchant } = useSession();

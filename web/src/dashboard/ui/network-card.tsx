@@ -3,7 +3,7 @@ import type { NetworkState } from '../api-types.ts';
 import { useWords } from '../words.ts';
 import { Code, Notice } from './parts.tsx';
 
-/** A balance that lasts longer is shown without an estimate. */
+/** The longest estimate, in days, of how long a relayer's balance lasts. A longer one is not shown. */
 const MOST_DAYS = 365;
 
 export function NetworkCard({ network }: { readonly network: NetworkState }) {
@@ -81,7 +81,7 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-/** Four digits after leading zeros are enough to compare amounts of gas. */
+/** An amount of gas, cut to four digits after the leading zeros, which are enough to compare amounts. */
 function short(decimal: string): string {
   const [, whole = decimal, zeros = '', digits = ''] = /^(\d+)\.(0*)(\d*)$/.exec(decimal) ?? [];
   return digits === '' ? whole : `${whole}.${zeros}${digits.slice(0, 4)}`;

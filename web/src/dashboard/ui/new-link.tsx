@@ -29,7 +29,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const [accepted, setAccepted] = useState<AcceptedAssets>(null);
   const limit = useMerchantAccepted(merchantId);
   const [refusal, setRefusal] = useState<string>();
-  // One key for all attempts of this dialog, so that a lost answer does not create a second link.
+  // One Idempotency-Key for all attempts of this dialog, so that a lost answer does not create a second link.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = async (form: FormData) => {
     const price = priceIn(form, kind, currencies);

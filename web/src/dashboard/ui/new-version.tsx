@@ -11,7 +11,7 @@ async function presentBuild(signal: AbortSignal): Promise<string | null> {
   return answer.ok ? answer.headers.get('till-build') : null;
 }
 
-/** Asks for a reload after an upgrade: the gateway may no longer have the files of the open version. */
+/** Asks the person to reload the page after an upgrade of the gateway, which may no longer have the files of the open version. */
 export function NewVersion() {
   const words = useWords();
   const { build } = usePageState();

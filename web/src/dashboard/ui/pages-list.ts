@@ -2,11 +2,11 @@ import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
 interface Options {
-  /** For lists without events. */
+  /** How often the list is loaded again, if its changes cause no events. */
   readonly refreshMs?: number;
-  /** Recognises the last page of a list whose pages always have a cursor, such as the event feed. */
+  /** True for the last page. Given for a list whose pages always have a cursor, such as the event feed. */
   readonly isLast?: (page: unknown) => boolean;
-  /** If given, the list is of one merchant, and is not loaded before the merchant is known. */
+  /** The merchant of the list. Undefined if the list is not of one merchant. The list is not loaded before the id is known. */
   readonly merchant?: { readonly id: string | undefined };
 }
 

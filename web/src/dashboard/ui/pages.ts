@@ -15,7 +15,10 @@ import {
   ShopGlyph,
 } from './glyphs.tsx';
 
-/** The pages in the navigation. A page is hidden from people without its right. Pages about a partner's objects need a partner. */
+/**
+ * The pages in the navigation. A page is hidden from people without its right. A page with `isOfPartner` is hidden until a partner is
+ * selected.
+ */
 const PAGES = [
   { to: '/', key: 'h', word: 'home', right: 'payments:read', isOfPartner: true, Glyph: HomeGlyph },
   { to: '/payments', key: 'p', word: 'payments', right: 'payments:read', isOfPartner: true, Glyph: RowsGlyph },
@@ -38,7 +41,7 @@ const PAGES = [
   Glyph: () => ReactNode;
 }[];
 
-/** The pages that the person may see. Before choosing a partner, a person of the operator sees only the gateway's pages. */
+/** The pages that the person may see. Before selecting a partner, a person of the operator sees only the gateway's pages. */
 export function usePagesSeen() {
   const session = useSession();
   const isWithPartner = hasPartner(session);

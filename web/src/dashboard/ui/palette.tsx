@@ -13,7 +13,7 @@ interface Choice {
   readonly go: () => void;
 }
 
-/** Opens every page, or searches for a payment, by keyboard. */
+/** A dialog that opens any page, or searches for a payment, by keyboard. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const words = useWords();
   const { rights } = useSession();

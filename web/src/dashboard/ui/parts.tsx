@@ -24,7 +24,7 @@ interface StatusProps {
   readonly status: PaymentStatus;
   readonly refund?: WholeRefund | undefined;
   readonly refunds?: readonly PaymentRefund[] | undefined;
-  /** The price. */
+  /** The price of the payment. */
   readonly amount?: Amount | undefined;
 }
 
@@ -210,7 +210,7 @@ interface FormEndProps {
   readonly onCancel: () => void;
 }
 
-/** The end of a dialog's form: the last problem, and the buttons. */
+/** The end of a dialog's form: the problem of the last attempt, and the buttons. */
 export function FormEnd({ label, isRunning, problem, onCancel }: FormEndProps) {
   const words = useWords();
   return (

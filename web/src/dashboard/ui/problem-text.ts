@@ -2,7 +2,7 @@ import { ApiProblem } from '../api.ts';
 import { wasCancelled } from '../passkeys.ts';
 import type { Strings } from '../strings/en.ts';
 
-/** The gateway's message. An error without one is a network error. */
+/** The text about an error: the gateway's message, or the text for an unreachable gateway if there is no message. */
 export function problemText(words: Strings, error: unknown): string {
   return error instanceof ApiProblem && error.message !== '' ? error.message : words.unreachable;
 }

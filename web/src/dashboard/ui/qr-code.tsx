@@ -1,6 +1,6 @@
 import { qrShape } from '../../shared/qr.ts';
 
-/** Black on white in both themes, because many cameras read nothing else. */
+/** A QR code, black on white in both themes, because many cameras read no other colours. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, path } = qrShape(text);
   return (

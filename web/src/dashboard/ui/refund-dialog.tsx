@@ -21,10 +21,10 @@ export function RefundDialog({ payment, onClose }: { readonly payment: Payment; 
   const left = leftToRefund(payment);
   const [text, setText] = useState(decimalText(left, decimals));
   const [reason, setReason] = useState('');
-  // A repeated request with the same key is the same refund. Changed values get a new key.
+  // The Idempotency-Key. A repeated request with the same key does not refund twice. Changed values get a new key.
   const [key, setKey] = useState(() => crypto.randomUUID());
   const units = typedUnits(text, decimals);
-  // A text that ends with a separator is not complete yet.
+  // True if the typed text is complete but not an amount. A text that ends with a separator is not complete yet.
   const isUnread = units === undefined && /\p{Nd}$/u.test(text.trim());
   const isGood = units !== undefined && units > 0n && units <= left;
   const shown = (value: bigint) => formatAmount({ ...payment.amount, value: value.toString() }, style);

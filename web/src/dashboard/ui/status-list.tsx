@@ -10,7 +10,7 @@ interface StatusListProps<Status extends string> {
   readonly text?: string;
   readonly empty: string;
   readonly status: string | undefined;
-  /** Each status with its word and its badge. */
+  /** The statuses to choose from. `statusWords` has the word and the badge of each. */
   readonly statuses: readonly Status[];
   readonly statusWords: Readonly<Record<Status, readonly [keyof Strings, string]>>;
   readonly onStatus: (search: { readonly status?: string }) => void;
@@ -20,8 +20,8 @@ interface StatusListProps<Status extends string> {
 }
 
 /**
- * A page with a list whose rows have a status, and a choice of the status to show. The pages that use it have only the names of its
- * properties in common.
+ * A page with a list whose rows have a status, and a choice of the status to show. Each page that uses it passes its own texts,
+ * statuses and rows.
  */
 export function StatusList<Status extends string>(props: StatusListProps<Status>) {
   const { title, text, empty, status = '', statuses, statusWords, onStatus, list, rows } = props;

@@ -3,7 +3,7 @@ import { useWords } from '../words.ts';
 import { problemText } from './problem-text.ts';
 import { useWithPasskey } from './verify.tsx';
 
-/** Runs a change that the person asked for, and keeps its state and the text of its problem. */
+/** The function `run` for a change that the person asked for, whether it is running, and the text of its problem. */
 export function useChange() {
   const words = useWords();
   const withPasskey = useWithPasskey();

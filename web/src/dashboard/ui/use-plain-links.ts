@@ -2,8 +2,8 @@ import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, SyntheticEvent } from 'react';
 
 /**
- * Follows plain links inside an element, for tables with many rows. The router's own links each subscribe to its state and compute
- * their URLs, which takes longer than the rest of a row.
+ * Event handlers that follow plain links inside an element, for tables with many rows. Each link of the router would subscribe to its
+ * state and compute its URL, which takes longer than the rest of a row.
  */
 export function usePlainLinks() {
   const router = useRouter();
@@ -11,7 +11,7 @@ export function usePlainLinks() {
   return {
     onClick(event: MouseEvent) {
       const href = pathAt(event);
-      // The browser itself opens links in other tabs and windows.
+      // With a modifier key, the browser itself opens the link in another tab or window.
       if (href === undefined || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       void router.navigate({ to: '.', href });

@@ -26,7 +26,7 @@ export function useShortcuts(openPalette: () => void): void {
       const page = isSecond ? now.current.pages.find((each) => each.key === key) : undefined;
       if (page !== undefined) void navigate({ to: page.to });
       else if (key === '?') {
-        // The character must not be typed into the palette.
+        // The question mark must not be typed into the palette.
         event.preventDefault();
         now.current.openPalette();
       } else if (key === '/') focusSearch(event);

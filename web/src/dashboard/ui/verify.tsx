@@ -11,7 +11,7 @@ type WithPasskey = <T>(work: () => Promise<T>) => Promise<T>;
 
 const VerifyContext = createContext<WithPasskey>((work) => work());
 
-/** Runs the work. If it requires the passkey again, the person is asked for it, and the work is repeated. */
+/** A function that runs a request. If the gateway requires the passkey again, the person is asked for it, and the request is repeated. */
 export function useWithPasskey(): WithPasskey {
   return useContext(VerifyContext);
 }
@@ -49,7 +49,7 @@ export function VerifyProvider({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** A person without a passkey adds one, which also verifies it. */
+/** The dialog that asks for the passkey. A person without a passkey adds one, which also verifies it. */
 function VerifyDialog({ onShown, onClose }: { readonly onShown: () => void; readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();

@@ -66,7 +66,7 @@ function Frame({ pos, view, children }: FrameProps) {
   );
 }
 
-/** Shown while nobody is signed in on this device. */
+/** The page while nobody is signed in on this device. */
 function Door({ view }: { readonly view: PosView }) {
   const words = useWords();
   return (

@@ -6,15 +6,15 @@ import { paidSignal } from '../signal.ts';
 import { useMoney, useWords } from './words.ts';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '00', '0'] as const;
-/** Nine digits: up to 9,999,999.99 of most currencies. */
+/** The largest number of digits: 9,999,999.99 in most currencies. */
 const MAX_DIGITS = 9;
 
-/** Digits are entered from the right, as on a cash register: 1, 2, 5, 0 is 12.50. */
+/** The keypad for an amount. Digits are entered from the right, as on a cash register: 1, 2, 5, 0 is 12.50. */
 export function Keypad({ pos, view }: { readonly pos: Pos; readonly view: PosView }) {
   const words = useWords();
   const money = useMoney();
   const { currency } = view.kept;
-  // A refused order is kept, so that the cashier can choose another currency.
+  // The amounts of a refused order are kept, so that the cashier can choose another currency.
   const refused = view.problem?.kind === 'refused' ? view.problem.order : undefined;
   const [amount, setAmount] = useState(refused?.amount ?? '0');
   const [percent, setPercent] = useState(percentOf(amount, refused?.tip ?? '0'));

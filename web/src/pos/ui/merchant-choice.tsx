@@ -10,7 +10,7 @@ interface Merchant {
   readonly name: string;
 }
 
-/** For people of a whole partner, who must choose one of its merchants. */
+/** The choice of a merchant, for a person of a whole partner. */
 export function MerchantChoice({ pos, view }: { readonly pos: Pos; readonly view: PosView }) {
   const words = useWords();
   const mayRead = view.person?.rights.includes('merchants:read') ?? false;

@@ -62,7 +62,7 @@ function Waiting({ pos, view, open, clock, amount }: TakingProps & { readonly am
   );
 }
 
-/** Black on white in both themes, with the quiet zone that scanners need. */
+/** The QR code of a payment, black on white in both themes, with the quiet zone that scanners need. */
 function Qr({ payment }: { readonly payment: NonNullable<OpenOrder['payment']> }) {
   const words = useWords();
   const { qrStart } = usePageState();
@@ -82,7 +82,7 @@ function Qr({ payment }: { readonly payment: NonNullable<OpenOrder['payment']> }
   );
 }
 
-/** Uses the gateway's time, because the device's clock may be wrong. Only the gateway ends the payment. */
+/** The time left to pay, by the gateway's clock, because the device's clock may be wrong. Only the gateway ends the payment. */
 function Countdown({ expiresAtS, clock }: { readonly expiresAtS: number; readonly clock: ServerClock }) {
   const { strings, locale } = usePageState();
   const [nowMs, setNowMs] = useState(clock.nowMs);

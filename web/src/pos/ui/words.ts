@@ -15,10 +15,10 @@ export function useWords(): PosWords {
   return usePageState().strings;
 }
 
-/** For amounts that an older version of this page stored without decimals. */
+/** The decimals of an amount that an older version of this page stored without decimals, in a currency that is not listed. */
 const USUAL_DECIMALS = 2;
 
-/** Formats an amount in minor units in the page's language. */
+/** A function that formats an amount in minor units in the page's language. */
 export function useMoney(): (value: string, currency: string, decimals?: number) => string {
   const state = usePageState();
   return (value, currency, kept) => {
