@@ -9,7 +9,7 @@ import { type Kind, Problem } from './kinds.ts';
 import { knownAsset } from './money-kinds.ts';
 import { repeated } from './options.ts';
 
-/** An asset as `knownAsset` reads it, or a network for all its assets. */
+/** An entry of a list of accepted assets: an asset as `knownAsset` parses it, or a network, which stands for all its assets. */
 const acceptedAsset: Kind<string> = {
   placeholder: 'asset|network',
   parse: (raw, nowMs, registry) => {
@@ -24,7 +24,7 @@ export const accept = repeated(
   'Asset that pays new payments, or a network for all its assets. Replaces the earlier list.',
 );
 
-/** The canonical list. Throws if payments of the mode could not be paid with one of the entries. */
+/** The list of accepted assets in canonical form. Throws if an entry cannot be used for payments of the mode. */
 export async function acceptedIn(context: Context, mode: Mode, ids: readonly string[]): Promise<readonly string[]> {
   const networks = await knownNetworks(context);
   const served = networks.filter(({ network }) => network.mode === mode).map(({ network }) => network.chainId);
@@ -36,7 +36,7 @@ export async function acceptedIn(context: Context, mode: Mode, ids: readonly str
   return canonicalList(ids);
 }
 
-/** Splits a list by mode. The result has a list for each mode whose networks are named; no network is in both modes. */
+/** Splits accepted assets by the mode of their networks: every network is either live or test. A mode without entries is left out. */
 export async function acceptedByMode(
   context: Context,
   ids: readonly string[],

@@ -90,7 +90,7 @@ const REST_WORDS: Readonly<Record<keyof AccountRest, string>> = {
   unexpected: 'unexpected money',
 };
 
-/** Counts end at a hundred. */
+/** The objects that still use an account, as text. A count of a hundred or more is shown as `100 or more`. */
 function restText(rest: AccountRest): string {
   const parts = Object.entries(REST_WORDS).flatMap(([name, words]) => {
     const count = rest[name as keyof AccountRest];

@@ -76,7 +76,7 @@ const balances = databaseCommand({
   run: async ({ db }) => {
     const networks = await listBookNetworks(db.sql);
     const found = await Promise.all(networks.map((network) => listBalances(db.sql, network)));
-    // A string, because many programs read JSON numbers as floats.
+    // `units` is printed as a string, because many programs read JSON numbers as floats.
     const rows = found.flat().map(({ units, ...rest }) => ({ ...rest, units: units.toString() }));
     return listing(rows, {
       columns: [

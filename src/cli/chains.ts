@@ -7,7 +7,7 @@ import type { Context } from './connect.ts';
 
 type ChainsContext = Pick<Context, 'config' | 'world' | 'log'>;
 
-/** The configured networks. Without any, the sandbox chain of a gateway that runs on this machine. */
+/** The configured networks or, if none is configured, the sandbox chain of a gateway that runs on this machine. */
 export async function configuredNetworks({ config }: Pick<Context, 'config'>): Promise<NetworkInUse[]> {
   const sandbox = needsOwnChain(config) ? await runningSandboxChain(join(config.home, 'chain')) : undefined;
   if (needsOwnChain(config) && sandbox === undefined) {
@@ -19,17 +19,20 @@ export async function configuredNetworks({ config }: Pick<Context, 'config'>): P
   return networksInUse(config, sandbox);
 }
 
-/** Runs the work with the networks and their accounts. They are not checked first: a command makes only the calls it needs. */
+/**
+ * Runs `work` with the configured networks and their accounts. The networks are not checked first: a command makes only the RPC
+ * calls that it needs.
+ */
 export async function withChains<T>(context: ChainsContext, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await configuredNetworks(context), work);
 }
 
-/** Like `withChains`, for commands that also work without a network. */
+/** Like `withChains`, for commands that also work without a network: `work` then gets an empty list. */
 export async function withKnownChains<T>(context: ChainsContext, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await knownNetworks(context), work);
 }
 
-/** The configured networks. The list may be empty. */
+/** Like `configuredNetworks`, but returns an empty list instead of throwing if there is no network. */
 export function knownNetworks(context: ChainsContext): Promise<NetworkInUse[]> {
   return configuredNetworks(context).catch((error: unknown) => {
     if (error instanceof ApiError) return [];

@@ -41,7 +41,10 @@ const deploy = command({
 
 export const collectorCommands: readonly Command[] = [deploy];
 
-/** Records the deployment in the audit log, if there is a database: operators may deploy before they set one up. */
+/**
+ * Runs the deployment, and records it in the audit log if a database is configured. Operators may deploy before they have a
+ * database.
+ */
 function recorded<T extends object>(context: Context, network: string, signer: string, work: () => Promise<T>) {
   if (context.config.databaseUrl === undefined) return work();
   const about = { action: 'collector.deploy', subject: network, detail: { signer } };

@@ -16,13 +16,13 @@ export type CommandLine =
   | {
       readonly command: Command;
       readonly values: Readonly<Record<string, unknown>>;
-      /** Parses the line again, with durations such as `2h` counted from `nowMs`. */
+      /** Parses the command line again. Durations such as `2h` are counted from `nowMs`. */
       readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
     };
 
 export class UsageError extends Error {
   readonly problems: readonly string[];
-  /** The part of the command that was understood, to choose the help text. */
+  /** The command or group of commands that was recognised. It decides which help text is printed. */
   readonly topic: Command | string | undefined;
 
   constructor(problems: readonly string[], topic?: Command | string) {
@@ -50,13 +50,13 @@ export function readCommandLine(argv: readonly string[], nowMs: number, registry
   return { command: topic, values: valuesAt(nowMs), valuesAt };
 }
 
-/** True if the flag is on the line. `--json` decides how problems are reported, so it is read before the line is parsed. */
+/** True if the flag is on the command line. `--json` decides how problems are reported, so it is read before the line is parsed. */
 export function hasFlag(argv: readonly string[], name: string): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes(name);
 }
 
-/** Takes up to three words (`help keys rotate`). Flags of every command may stand between them. */
+/** Splits off up to three leading words, such as `help keys rotate`. Flags that every command accepts may stand between the words. */
 function splitWords(argv: readonly string[]): { words: string[]; rest: string[] } {
   const words: string[] = [];
   const flags: string[] = [];
@@ -116,7 +116,7 @@ function readValues(
   }
   for (const [name, option] of Object.entries(command.options)) {
     const raws = given.get(name) ?? [];
-    // An option without a value is already reported, so it is not reported as missing.
+    // An option without a value was reported by `readTokens`. It is not reported a second time as missing.
     if (raws.every((raw) => raw !== undefined)) read(name, `--${name}`, option, raws);
   }
   if (problems.length === 0) problems.push(...(command.check?.(values, registry) ?? []));
@@ -130,7 +130,7 @@ interface Tokens {
   readonly problems: string[];
 }
 
-/** `parseArgs` in strict mode stops at the first mistake. Reading its tokens reports all mistakes. */
+/** Reads options and arguments, and collects all mistakes. `parseArgs` in strict mode would stop at the first mistake. */
 function readTokens(options: Options, args: readonly string[]): Tokens {
   const types = Object.entries(options).map(([name, { placeholder }]) => [
     name,
@@ -157,7 +157,7 @@ function readTokens(options: Options, args: readonly string[]): Tokens {
       problems.push(
         `${rawName} is no option of this command${meant === undefined ? '' : `: did you mean --${meant}?`}`,
       );
-      // The next word is most likely the value of the unknown option, so it is not reported.
+      // The next word is most likely the value of the unknown option, so it is not reported as an extra argument.
       if (!isInline) afterUnknown = token.index + 1;
       continue;
     }
@@ -171,7 +171,7 @@ function readTokens(options: Options, args: readonly string[]): Tokens {
 function valueProblem(option: Option<unknown>, value: string | undefined, isInline: boolean): string | undefined {
   if (option.placeholder === undefined) return value === undefined ? undefined : 'takes no value';
   if (value === undefined) return 'needs a value';
-  // `--name --json` is more likely a forgotten value than a name that begins with a dash.
+  // In `--name --json`, the value of `--name` was more likely forgotten than meant to be `--json`.
   if (!isInline && value.startsWith('-')) return `needs a value; one that begins with a dash is joined by "="`;
   return undefined;
 }

@@ -12,14 +12,14 @@ export interface Command extends Definition<Options, Options, Context> {
 type None = Readonly<Record<never, never>>;
 
 interface Definition<P extends Options, O extends Options, D> {
-  /** Such as `keys rotate`. */
+  /** The words that call the command, such as `keys rotate`. */
   readonly name: string;
   readonly summary: string;
   readonly positionals?: P;
   readonly options?: O;
   /** Examples, without the leading `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
-  /** False for the command that sets the settings up: it runs although they are wrong, with the defaults as its configuration. */
+  /** False for `init`, which writes the settings: it runs even if they are invalid, and then with the default configuration. */
   readonly readsSettings?: false;
   /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];
@@ -27,13 +27,13 @@ interface Definition<P extends Options, O extends Options, D> {
 }
 
 export interface Output {
-  /** Printed with `--json`. */
+  /** The result as JSON, printed with `--json`. */
   readonly json: unknown;
-  /** Printed without `--json`. */
+  /** The result as text, printed without `--json`. */
   readonly text: string;
-  /** Printed beside the result, on standard error. */
+  /** A message in addition to the result, printed on standard error. */
   readonly note?: string | undefined;
-  /** 1 if the result reports a problem. 3 if something does not work: only `doctor` makes this difference. */
+  /** The exit code: 0 by default, 1 if the result contains a problem. Only `doctor` returns 3: for findings of the level `fault`. */
   readonly exitCode?: 0 | 1 | 3;
 }
 
@@ -55,7 +55,7 @@ export function databaseCommand<P extends Options = None, O extends Options = No
 ): Command {
   return command({
     ...definition,
-    // The line is parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
+    // The command line is parsed again with the database's time, which nodes also use: the clock of this machine may be wrong.
     run: (context) =>
       withDatabase(context, (deps) =>
         definition.run(deps, context.valuesAt(deps.world.clock.nowMs()) as Values<P> & Values<O>),

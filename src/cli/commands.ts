@@ -32,7 +32,7 @@ import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
 import { triggerCommands } from './trigger-commands.ts';
 
-/** The first words of two-word commands. */
+/** The groups of two-word commands: the first word of the commands, and a description for the help. */
 export const GROUPS = {
   partners: 'Partners, who create payments for their merchants',
   keys: 'API keys of partners',

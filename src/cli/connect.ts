@@ -19,7 +19,7 @@ export interface Context {
   readonly config: Config;
   readonly world: World;
   readonly log: Log;
-  /** The machine, account and session of the command. */
+  /** The machine, the account and the SSH session that run the command. */
   readonly origin: Origin;
   /** True if database commands use the database's time, as nodes do. False in tests: they use the time of `world`. */
   readonly followsDatabase: boolean;
@@ -29,9 +29,9 @@ export interface Context {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Prints a line at once, for commands that keep running. Other commands return their output. */
   readonly print: (json: object, text: string) => void;
-  /** Undefined if no person is there to answer. */
+  /** The terminal for questions. Undefined if no person is there to answer. */
   readonly terminal?: Terminal | undefined;
-  /** A signal that aborts at Ctrl-C. Ctrl-C then does not end the process itself. */
+  /** Returns a signal that Ctrl-C aborts. From then on, the first Ctrl-C does not end the process itself. */
   readonly untilInterrupted: () => AbortSignal;
 }
 
@@ -41,18 +41,22 @@ export interface OperatorDeps extends Context, RegistryDeps {
 
 export interface Connection {
   readonly url: string;
-  /** The URL of the role that may change the schema. */
+  /** The database URL with the role that may change the schema. */
   readonly migrateUrl: string;
-  /** True if the server was started for this command. */
+  /** True if the embedded server was started for this command. `close` then stops it. */
   readonly isOurs: boolean;
   close(): Promise<void>;
 }
 
-// The home folder may be locked by a gateway that is starting, whose server answers soon, or by a command, which ends soon.
+// Bounds of the wait for a locked home folder. The lock belongs to a gateway that is starting, whose server answers soon, or to
+// another command, which ends soon.
 const HOME_TRIES = 40;
 const HOME_PAUSE_MS = 250;
 
-/** Runs the work on a database with the right schema. A shared database is only checked, never migrated. */
+/**
+ * Connects to the database, checks that its schema is the right one, and runs `work`. Only a server that was started for this
+ * command is migrated; a shared database never is.
+ */
 export async function withDatabase<T>(context: Context, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const connection = await connect(context);
   try {
@@ -67,8 +71,9 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
 }
 
 /**
- * Commands use the database's time, as nodes do, so that a change takes effect at the time the operator gave. Commands on a sandbox
- * use the sandbox's time. A database URL alone does not show that the database is a sandbox's.
+ * The world of a command, with the clock that it uses. Like nodes, commands use the database's time, so a change takes effect at
+ * the time that the operator gave. Commands in a sandbox use the sandbox's time. The database URL alone does not show if the
+ * database belongs to a sandbox.
  */
 async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
   const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;
@@ -86,13 +91,16 @@ async function databaseClock(machine: Clock, db: Database): Promise<Clock> {
   return clock;
 }
 
-/** The configured server, or else the embedded server of a running gateway. Starts nothing. */
+/** The URL of the configured server, or else of the embedded server of a running gateway. Starts no server. */
 export async function findServer({ config }: Pick<Context, 'config'>): Promise<string | undefined> {
   const { databaseUrl, databaseDirectUrl = databaseUrl, home } = config;
   return databaseDirectUrl ?? runningEmbeddedPostgres(join(home, 'postgres'));
 }
 
-/** The configured server, or else the embedded server of a running gateway, or else one that is started for the command. */
+/**
+ * Connects to the configured server, or else to the embedded server of a running gateway, or else to a server that is started for
+ * the command.
+ */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
   if (config.databaseUrl !== undefined) {
     return shared(config.databaseDirectUrl ?? config.databaseUrl, config.databaseMigrateUrl);

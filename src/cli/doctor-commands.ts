@@ -41,7 +41,7 @@ function report({ level, sections }: Diagnosis, at: Date): Output {
   return { json, text, exitCode: EXIT_CODES[level] };
 }
 
-/** The worst findings come last, where people read first when the command ends. */
+/** The findings as lines, the worst ones last: operators first read the end of the output. */
 function findingLines(sections: readonly Section[]): string[] {
   const found = sections.flatMap(({ title, findings }) => findings.map((finding) => ({ title, ...finding })));
   const levels: readonly Finding['level'][] = ['remark', 'unknown', 'warning', 'fault'];

@@ -1,7 +1,7 @@
 import type { ExaminedNetwork, ExaminedToken, Found } from '../chains/examined.ts';
 import type { NetworkFile, TokenFile } from '../chains/records/network-schema.ts';
 
-/** The findings of `networks add` and `tokens add`, as sentences for people. */
+/** The functions of this file turn the findings of `networks add` and `tokens add` into sentences for people. */
 
 export function networkSentences(examined: ExaminedNetwork, record: NetworkFile): string[] {
   const { chainId, head, blockTime, tags } = examined;

@@ -29,25 +29,28 @@ import { findStandby } from '../store/plumbing/replica.ts';
 import { knownNetworks, withKnownChains } from './chains.ts';
 import { type Context, findServer, openForReading } from './connect.ts';
 
-/** The settings of a command or of a node, on the machine that examines. Its clock may be wrong. */
+/** The command or node that examines the gateway: its settings, and its machine, whose clock may be wrong. */
 export type Examiner = Pick<Context, 'config' | 'world' | 'environment'>;
 type Examining = Examiner & Pick<Context, 'log'>;
 
 const CERTIFICATE_MS = 5_000;
 const HTTPS_PORT = 443;
 const ignore = () => {};
-/** Everything that a connection would log is a finding. */
+/** A log that drops everything: the examination reports the problems of its connections as findings. */
 export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
-/** Examines the whole gateway, on connections of its own. Only reads. Secrets are struck out. */
+/** Examines the whole gateway, over connections of its own. It only reads, and it masks secrets in the findings. */
 export async function examineGateway({ config, world, environment }: Examiner): Promise<Diagnosis> {
   const secrets = secretValues(config);
   const strike = (text: string) => strikeSecrets(redactApiKeys(text), secrets);
   return diagnose(await gather({ config, world, environment, log: QUIET }, strike));
 }
 
-/** A wrong account or key of a network is a finding, and everything else is still examined. */
+/**
+ * Collects the facts for the diagnosis. A wrong account or key of a network becomes a finding, and everything else is still
+ * examined.
+ */
 async function gather(context: Examining, strike: (text: string) => string) {
   let networks: Asked<readonly ConfiguredNetwork[]>;
   try {
@@ -132,7 +135,10 @@ function settingsFacts({ config, environment }: Examining, problem: string | und
   };
 }
 
-/** A sandbox without a configured secret has its own in its home. That secret is read, and never created. */
+/**
+ * The ids of the master secrets. A sandbox without a configured secret has one in its home folder: this function reads it, and
+ * never creates one.
+ */
 async function secretIds({ config, world }: Examining): Promise<Asked<readonly string[]>> {
   const isConfigured = config.secret !== undefined || config.secretFile !== undefined;
   const hasOwn = hasOnlyPlayMoney(config) && (await isThere(join(config.home, 'secret')));
@@ -143,10 +149,13 @@ async function secretIds({ config, world }: Examining): Promise<Asked<readonly s
   );
 }
 
-/** The keys of receipts, which no two gateways have in common. */
+/** The path of the page with the receipt keys. No two gateways have the same keys, so the page shows which gateway answers. */
 export const OWN_PAGE = '/.well-known/till-receipts.json';
 
-/** Without PUBLIC_URL it is an address of this machine, on a port that another setting of a node may change. */
+/**
+ * The public URL to examine. Null without PUBLIC_URL: the default is an address of this machine, with a port that another setting
+ * of a node may change.
+ */
 function publicUrlOf({ config, world, environment }: Examining): ExamineDeps['publicUrl'] {
   const { publicUrl } = config;
   if ((environment.PUBLIC_URL ?? '').trim() === '') return null;
@@ -154,7 +163,7 @@ function publicUrlOf({ config, world, environment }: Examining): ExamineDeps['pu
   return { publicUrl, ask: (isOurs) => askPage(world, { ...ask, isOurs }) };
 }
 
-/** No certificates for plain http. */
+/** The certificate of the public URL. None if the URL is plain http. */
 export function certificateOfPages({ world }: Pick<Context, 'world'>, publicUrl: string): ExamineDeps['certificates'] {
   const { protocol, hostname: host, port } = new URL(publicUrl);
   if (protocol !== 'https:') return [];
@@ -170,7 +179,7 @@ function certificatesOfDatabase({ config, world }: Examining, url: string | unde
   }));
 }
 
-/** A folder in place of a host is a Unix socket of this machine. */
+/** True if the database server is on this machine. A folder in place of a host is a Unix socket of this machine. */
 function isHere(url: string): boolean {
   const { hostname: host, searchParams } = new URL(url);
   return searchParams.get('host')?.startsWith('/') === true || /^(localhost|127\..*|\[::1\]|)$/.test(host);

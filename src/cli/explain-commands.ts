@@ -16,7 +16,7 @@ import { id } from './kinds.ts';
 import { required } from './options.ts';
 import { layoutFields, layoutTable, printable } from './table.ts';
 
-/** Only this many of the newest entries are printed. */
+/** The most entries that are printed: the newest ones. */
 const MAX_ENTRIES = 1_000;
 
 const explain = databaseCommand({
@@ -104,7 +104,7 @@ function describe(
   });
 }
 
-/** `12.50 USD`, followed by the asset id if the unit is a token, because symbols are ambiguous. */
+/** An amount such as `12.50 USD`. If the unit is a token, the asset id follows, because symbols are ambiguous. */
 function amountText(registry: Registry, unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(registry, unitId, decimals);
   const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;

@@ -28,7 +28,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Errors whose message is enough for the operator. */
+/** Errors whose message alone tells the operator what to do. They are reported with the code `invalid_state`. */
 const REFUSALS = [
   HomeInUseError,
   NoPostgresError,
@@ -46,7 +46,7 @@ export function describeFailure(error: unknown): Failure {
     return wrong('The configuration is invalid', [error.message]);
   if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
-  // The error of a connection that several addresses refused has a code and an empty message.
+  // If all addresses of a host refuse a connection, the error has a code and an empty message. Then the code is printed.
   return failed('internal_error', databaseProblem(error) ?? (message || code || String(error)));
 }
 

@@ -95,14 +95,14 @@ const list = databaseCommand({
   },
 });
 
-/** Fees are over when the next fees of the same partner and merchant have begun. */
+/** The state of fees. They are over as soon as the next fees of the same partner and merchant have begun. */
 function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
   if (fees.startsAt.getTime() > nowMs) return 'scheduled';
   const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;
   return isSamePayee && next.startsAt.getTime() <= nowMs ? 'over' : 'in force';
 }
 
-/** Amounts for people, such as `0.14 USD`. */
+/** The fixed fees as text for people, such as `0.14 USD`. */
 function fixedText(registry: Registry, { fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
     const { symbol, decimals, token } = storedUnit(registry, unit, 0);

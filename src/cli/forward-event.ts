@@ -2,7 +2,7 @@ import type { TillEvent } from '../../sdk/src/api-types.ts';
 import { sign } from '../../sdk/src/webhooks.ts';
 import type { World } from '../runtime/world.ts';
 
-/** The timeout of a receiver, as for webhooks. */
+/** How long a receiver may take to answer: the same time as for webhooks. */
 const WITHIN_MS = 10_000;
 const MAX_TEXT_BYTES = 200;
 
@@ -11,9 +11,9 @@ export interface Forwarded {
   readonly status: number | null;
   readonly problem?: string;
   readonly tookMs: number;
-  /** The beginning of the body of a refusal, in one line. */
+  /** The beginning of the answer's body, in one line, if the receiver refused the event. */
   readonly text?: string;
-  /** True for a 2xx status. */
+  /** True if the receiver answered with a 2xx status. */
   readonly isTaken: boolean;
 }
 
@@ -44,7 +44,10 @@ export async function forwardEvent(
   }
 }
 
-/** The body of a refusal often contains the reason. Only the first chunk is read, because the body may be endless. */
+/**
+ * The beginning of a body, which often contains the reason of a refusal. Only the first chunk is read, because the body may be
+ * endless.
+ */
 async function firstText({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};
@@ -52,7 +55,10 @@ async function firstText({ body }: Response): Promise<string> {
   return new TextDecoder().decode(value?.subarray(0, MAX_TEXT_BYTES)).replace(/\s+/g, ' ').trim();
 }
 
-/** The reason of a failed `fetch` is in its cause, or in a list of causes, one for each address. */
+/**
+ * The reason why a `fetch` failed: it is in the error's cause. If several addresses failed, the cause is an `AggregateError`, which
+ * also has a code.
+ */
 export function problemOf(error: unknown): string {
   const { name, cause, code, message } = error as Error & { code?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1000} s`;

@@ -10,7 +10,7 @@ import { openRowKeys } from './row-keys.ts';
 
 interface Freezable {
   readonly scope: FreezeScope;
-  /** The frozen object, as described in help. Without it, the freeze concerns everything in its scope. */
+  /** The help and an example for the id of the frozen object. Undefined if the freeze concerns everything in its scope. */
   readonly subject?: { readonly doc: string; readonly example: string };
   readonly stops: string;
 }

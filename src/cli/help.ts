@@ -72,7 +72,7 @@ function commandHelp({ name, summary, positionals, options, examples }: Command)
   ]);
 }
 
-/** Required options are spelled out. The others are listed in their own section. */
+/** The options in the usage line. Required options are spelled out; the others are listed in a section of their own. */
 function usageOf(options: Options): string {
   const needed = Object.entries(options).flatMap(([name, option]) => (option.isRequired ? [spell(name, option)] : []));
   return [...needed, '[options]'].join(' ');

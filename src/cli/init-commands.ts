@@ -86,7 +86,10 @@ async function setUp(context: Context, { answersFile, isScript, file }: SetUp): 
   return await carryOut(context, { file, before, text, plan, asked, prompter, said });
 }
 
-/** Between two questions the terminal is not the prompt's, and Ctrl-C is a signal. */
+/**
+ * Rejects when the signal aborts, even if `work` goes on. The prompt handles Ctrl-C only during a question; between two questions,
+ * Ctrl-C aborts the signal.
+ */
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([
     work,
@@ -97,8 +100,8 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /**
- * Answers that others imply. No key is made for an account that somebody chose: it would replace the account. Own sources of rates
- * are not joined by others unasked.
+ * Adds the answers that other answers imply. If INTERMEDIATE_ACCOUNT is set, no key is created, because its account would replace
+ * the chosen one. If RATE_SOURCES is set, no public rate sources are added unasked.
  */
 function withImplied(answers: Answers): Answers {
   const has = (id: string) => (answers[id] ?? '') !== '';
@@ -117,7 +120,7 @@ function refuseOtherAccount({ INTERMEDIATE_ACCOUNT: given }: Record<string, unkn
   );
 }
 
-/** An empty variable counts as not set. */
+/** The environment without empty variables, which count as not set. */
 function withoutEmpty(environment: EnvValues): EnvValues {
   return Object.fromEntries(Object.entries(environment).filter(([, value = '']) => value.trim() !== ''));
 }
@@ -174,7 +177,10 @@ async function carryOut(context: Context, ready: Ready): Promise<Output> {
   return { json: { file, isWritten, differences, said, done, missing, risks }, text: lines.join('\n') };
 }
 
-/** Takes the suggestions. The first answer that cannot be used ends the set-up, in one line. */
+/**
+ * An asker for scripts, which accepts every suggestion. The first answer that is refused ends the set-up, with a message in one
+ * line.
+ */
 function scriptedAsker(said: string[], stop: AbortSignal): Asker {
   return {
     ask: async () => {
@@ -210,7 +216,7 @@ async function keepCopy({ world }: Context, file: string, text: string): Promise
   return copy;
 }
 
-/** The answers of an unfinished set-up, in the format of an answers file. */
+/** The path of the file with the answers of an unfinished set-up. It has the format of an answers file. */
 function draftOf(file: string): string {
   return `${file}.draft`;
 }
@@ -231,7 +237,10 @@ interface Change {
   readonly after: EnvValues;
 }
 
-/** The environment of a node that starts now. Values that came from the file are replaced by those of the new file. */
+/**
+ * The environment of a node that starts after the set-up. Variables that came from the old settings file get the values of the new
+ * file.
+ */
 function environmentAfter(environment: EnvValues, { before, after }: Change): EnvValues {
   const others = Object.entries(environment).filter(
     ([name, value]) => before[name] === undefined || before[name] !== value,

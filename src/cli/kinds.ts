@@ -21,7 +21,7 @@ export class Problem {
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(0|[1-9][0-9]{0,6})([smhd])$/;
-/** A key that should work for longer needs no expiry. */
+/** The longest duration that is accepted for a future time. An API key that should work for longer needs no expiry. */
 const LONGEST_LIFE = '3650d';
 
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?(?:Z|[+-](\d{2}):(\d{2}))$/;
@@ -31,7 +31,7 @@ const TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u;
 const MAX_TEXT_LENGTH = 256;
 const MAX_URL_LENGTH = 2048;
 
-/** Stricter than URL parsers, because `;`, `,` and `*` have a meaning in a content security policy. */
+/** The origin of a web page. Stricter than URL parsers, because `;`, `,` and `*` have a meaning in a content security policy. */
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 const LOCAL = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/;
 
@@ -57,7 +57,7 @@ export const scope: Kind<Scope> = {
   parse: (raw) => (isScope(raw) ? raw : new Problem(`must be one of ${SCOPES.join(', ')}`)),
 };
 
-/** Two symbols of coins or codes of currencies. */
+/** A pair of two different symbols, such as `ETH/EUR`: symbols of coins or codes of currencies. */
 export const pair: Kind<Pair> = {
   placeholder: 'pair',
   parse: (raw) => {
@@ -92,7 +92,7 @@ function hint(raw: string): string {
   return ORIGIN.test(origin) ? `: ${origin}` : ' such as https://shop.example';
 }
 
-/** Refuses credentials: others will see the URL. */
+/** An https URL without credentials, because other people will see the URL. */
 export const httpsUrl: Kind<string> = {
   placeholder: 'url',
   parse: (raw) => {
@@ -119,7 +119,7 @@ function isPlainUrl(raw: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '';
 }
 
-/** Not validated: an error message would contain the secret. */
+/** A secret. It is not validated, because an error message would contain it. */
 export const secretText: Kind<string> = { placeholder: 'secret', parse: (raw) => raw };
 
 export const eventPattern: Kind<string> = {
@@ -138,7 +138,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
-/** Milliseconds, typed as `90d`, `24h`, `30m` or `45s`. */
+/** A duration of at most `longest`, typed as `90d`, `24h`, `30m` or `45s`, and parsed to milliseconds. */
 export function duration(longest: string): Kind<number> {
   return {
     placeholder: 'duration',
@@ -171,7 +171,7 @@ export const futureOrNever: Kind<Date | null> = {
   },
 };
 
-/** A day, which means its beginning in UTC, or a timestamp with its offset. */
+/** A time: a timestamp with its offset, or a day, which means its beginning in UTC. */
 export const moment: Kind<Date> = {
   placeholder: 'time',
   parse: (raw) => {

@@ -83,7 +83,7 @@ async function secretOf({ config, environment, world }: Context): Promise<string
 interface Following {
   readonly types: readonly string[];
   readonly signal: AbortSignal;
-  /** Called once the position in the feed is known: no later event is missed. */
+  /** Called as soon as the start position in the event feed is known. Every event after that position is delivered. */
   readonly announce: () => void;
 }
 
@@ -99,7 +99,7 @@ async function* followFeed(
     if (!isAway) print({ away: reason }, `The gateway is out of reach (${reason}). Trying again until it is back.`);
     isAway = true;
   };
-  // Types are not checked here: the gateway may know newer ones.
+  // Event types are not checked here: the gateway may know newer types than this command.
   const query = { after: 'latest', ...(types.length > 0 && { types: types as readonly EventPattern[] }) };
   let isAnnounced = false;
   try {
@@ -116,7 +116,7 @@ async function* followFeed(
   }
 }
 
-/** `12:00:01  payment.succeeded  pay_…  10.00 USD  ORDER-42  your receiver took it (200) in 12 ms` */
+/** The line of an event: `12:00:01  payment.succeeded  pay_…  10.00 USD  ORDER-42  your receiver took it (200) in 12 ms` */
 function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | undefined): string {
   const { id, amount, referenceId } = data as { id?: unknown; amount?: unknown; referenceId?: unknown };
   const answer = forwarded && `${deedOf(forwarded)} in ${forwarded.tookMs} ms`;
@@ -124,7 +124,7 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
-/** Names the receiver, because a status alone could be the gateway's. */
+/** The receiver's answer in words. They name the receiver, because a status alone could be the gateway's. */
 function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   if (status === null) return `your receiver gave no answer: ${problem}`;
   if (isTaken) return `your receiver took it (${status})`;

@@ -33,13 +33,13 @@ export const transactionHash: Kind<string> = {
     findTransactionId(raw) ?? new Problem('must be a transaction hash, such as 0x and 64 hexadecimal digits'),
 };
 
-/** Whole numbers of the smallest unit, like all exact amounts. */
+/** An amount as a whole number of the smallest unit, like all exact amounts. */
 export const units: Kind<bigint> = {
   placeholder: 'units',
   parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),
 };
 
-/** `iso4217/USD=14`: a unit and an amount in minor units, which may be zero. */
+/** A unit and an amount in minor units, such as `iso4217/USD=14`. The amount may be zero. */
 export const amountIn: Kind<{ readonly unit: string; readonly value: string }> = {
   placeholder: 'unit=amount',
   parse: (raw, _nowMs, registry) => {

@@ -18,13 +18,13 @@ import { layoutTable } from './table.ts';
 interface EndpointReport {
   readonly network: string;
   readonly name: string;
-  /** The position in RPC_URLS, from 1. The URL is not shown, because it may contain a key. */
+  /** The position of the endpoint in RPC_URLS, from 1. The URL is not shown, because it may contain a key. */
   readonly endpoint: number;
   readonly state: 'up' | 'down';
   readonly head: number | null;
   readonly assets: readonly { readonly asset: string; readonly symbol: string; readonly isPayable: boolean }[];
   readonly problems: readonly string[];
-  /** Differences by which nothing fails. They are asked of one endpoint of each network. */
+  /** Findings that need not be corrected. Only one endpoint of each network is asked for them. */
   readonly remarks: readonly string[];
 }
 
@@ -129,7 +129,7 @@ async function checkNetwork(context: Context, inUse: NetworkInUse): Promise<Endp
   const hasRelayer = relayersOf(context, inUse.network).length > 0;
   const missing = hasRelayer ? [] : ['No relayer is configured: RELAYER_KEYS has no key for it.'];
   const reports = await Promise.all(inUse.endpoints.map((url) => checkEndpoint(context, inUse, url)));
-  // All endpoints are compared with the same record, so it is checked against the first endpoint that works.
+  // The network's record is compared with the chain at one endpoint only, the first that works: all endpoints show the same chain.
   const asked = reports.findIndex(({ state }) => state === 'up');
   const findings = asked === -1 ? [] : await findingsAt(context, inUse, inUse.endpoints[asked] ?? '');
   return reports.map((report, index) => ({
@@ -148,10 +148,10 @@ function textsOf(findings: readonly RecordFinding[], isProblem: boolean): string
   return findings.filter((finding) => finding.isProblem === isProblem).map(({ text }) => text);
 }
 
-/** So many tokens are examined at the same time. */
+/** The number of tokens that are examined at the same time. */
 const AT_ONCE = 10;
 
-/** Asks the chain what `networks add` asks it, and compares the answers with the record. */
+/** Examines the chain as `networks add` does, and compares the answers with the network's record. */
 async function findingsAt(
   { world, config }: Context,
   { network }: NetworkInUse,

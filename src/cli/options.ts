@@ -5,7 +5,7 @@ import { type Kind, Problem } from './kinds.ts';
 /** An option or argument of a command: its description, and how its value is parsed. */
 export interface Option<T> {
   readonly doc: string;
-  /** Undefined for a flag, which takes no value. */
+  /** The name of the value in help. Undefined for a flag, which takes no value. */
   readonly placeholder: string | undefined;
   readonly isRequired: boolean;
   readonly isRepeatable: boolean;

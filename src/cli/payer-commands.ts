@@ -22,7 +22,7 @@ const payer: Kind<Payer> = {
   },
 };
 
-/** Data that is kept, with the reasons, as listed in `docs/payer-data.md`. */
+/** The data about a payer that `payers erase` keeps, with the reasons, as listed in `docs/payer-data.md`. */
 const KEPT = {
   account: [
     'The account in payments, items, books and receipts: they prove who paid, and the chain shows it to everybody.',

@@ -172,13 +172,19 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-/** If a mail server is configured, the nodes also mail the link. It is printed in any case. */
+/**
+ * The terms of a mail with the sign-in link, which the nodes send. Undefined without a mail server. The command prints the link in
+ * any case.
+ */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
   if (deps.config.smtp === undefined) return undefined;
   return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };
 }
 
-/** A sandbox may listen on another port than the default, which this command does not know. `sandbox.json` contains its URL. */
+/**
+ * The URL of the gateway's pages. A sandbox may listen on another port than the default, which this command does not know.
+ * `sandbox.json` contains its URL.
+ */
 async function originFor({ config }: OperatorDeps): Promise<string> {
   const isDefault = config.publicUrl === `http://localhost:${DEFAULT_PORT}` && config.databaseUrl === undefined;
   const sandbox = isDefault ? await readSandbox(config.home) : undefined;

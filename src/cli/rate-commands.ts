@@ -47,7 +47,7 @@ const NO_SOURCES: Readonly<Record<Settings, string>> = {
   'public and own': NONE,
 };
 
-/** The pairs of a survey, or those of them that make up the rate of one pair. */
+/** The pairs of a survey. If the operator wants one pair, only the pairs that make up its rate. */
 function shown({ pairs, legsOf }: Survey, wanted: Pair | undefined): readonly PairSurvey[] {
   if (wanted === undefined) return pairs;
   const keys = legsOf(wanted).map(keyOf);
@@ -57,9 +57,9 @@ function shown({ pairs, legsOf }: Survey, wanted: Pair | undefined): readonly Pa
 interface Report {
   readonly settings: Settings;
   readonly pairs: readonly PairSurvey[];
-  /** Pairs without sources. */
+  /** The needed pairs for which no source is configured. */
   readonly missing: readonly Pair[];
-  /** True if the command names the pair. Only then are missing sources a failure: an operator need not offer every coin. */
+  /** True if the command line names a pair. Only then are missing sources a failure: an operator need not offer every coin. */
   readonly isAsked: boolean;
 }
 
@@ -110,7 +110,10 @@ function readingJson(opinion: Opinion, nowMs: number) {
 
 const nameOf = ({ base, quote }: Pair) => `${base}/${quote}`;
 
-/** Whole seconds since the time that the source states. Null if it states none: then the price was read just now. */
+/**
+ * The age of a price in whole seconds, since the time that its source states. Null if the source states none: the price was then
+ * read just now.
+ */
 function ageOf({ answer }: Opinion, nowMs: number): number | null {
   if (!('price' in answer) || answer.statedAtMs === undefined) return null;
   return Math.max(0, Math.floor((nowMs - answer.statedAtMs) / 1_000));

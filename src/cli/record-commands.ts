@@ -24,12 +24,12 @@ interface TokenAddress {
 const MAX_TOKENS = 50;
 const EXAMPLE = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
-/** A token's address, with the currency that it is pegged to, which no contract returns. */
+/** A token's address, optionally with the currency that the token is pegged to. No contract returns this currency. */
 const tokenAddress: Kind<TokenAddress> = {
   placeholder: 'address[=currency]',
   parse: (raw) => {
     const [, address = '', peg] = /^([^=]*)(?:=(.*))?$/.exec(raw) ?? [];
-    // Addresses have one form on all EVM chains.
+    // Chain 1 stands for any EVM chain: addresses have the same form on all of them.
     const asset = parseAsset(`eip155:1/erc20:${address}`);
     if (!asset.ok) return new Problem(asset.problem);
     if (peg !== undefined && findCurrency(peg) === undefined) {
@@ -39,7 +39,7 @@ const tokenAddress: Kind<TokenAddress> = {
   },
 };
 
-/** An error message must not contain the URL, which may contain a key. */
+/** The URL of an endpoint. It is not validated, because an error message must not contain it: it may contain a key. */
 const endpointUrl: Kind<string> = { ...secretText, placeholder: 'url' };
 
 const dryRun = flag('Print the JSON, and write nothing.');
@@ -182,7 +182,7 @@ async function findToken(
   return { entry: drafted.entry, sentences: tokenSentences(examined as ExaminedToken, drafted.entry) };
 }
 
-/** The EIP-712 domains of known tokens: a bridged token often has the name of its original. */
+/** The EIP-712 domains of known tokens, to try with a new token: a bridged token often has the name of its original. */
 export function domainsOf(registry: Registry) {
   return registry.assets.flatMap(({ pay }) => (pay !== undefined && 'domain' in pay ? [pay.domain] : []));
 }
@@ -204,7 +204,7 @@ async function writing<T>(file: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The JSON alone on standard output, so that it can be sent to a file. */
+/** The output of a dry run. Standard output gets the JSON alone, which can then be redirected to a file. */
 function dryOutput(record: NetworkFile | TokenFile, findings: readonly string[]): Output {
   return {
     json: { file: null, record, findings },

@@ -15,7 +15,10 @@ export interface RecordFinding {
 const problem = (text: string): RecordFinding => ({ isProblem: true, text });
 const remark = (text: string): RecordFinding => ({ isProblem: false, text });
 
-/** If the block time differs by more than this factor, confirmation depths take a much shorter or longer time than intended. */
+/**
+ * The permitted factor between the recorded and the measured block time. Beyond it, confirmation depths take a much shorter or
+ * longer time than intended.
+ */
 const BLOCK_TIME_FACTOR = 2;
 
 /** Findings that `Chain.check` does not report, or reports without a remedy. */
@@ -41,7 +44,7 @@ export function networkFindings(registry: Registry, network: Network, examined: 
 }
 
 function blockTimeFindings(registry: Registry, network: Network, { blockTime }: ExaminedNetwork): RecordFinding[] {
-  // A node of the operator makes blocks as it likes.
+  // A network with `isTrustedAlone` runs on a node of the operator, which mines blocks at any pace.
   if (network.finality === undefined || network.isTrustedAlone) return [];
   if (blockTime.is !== 'found') return [];
   const { blockTimeMs } = network.finality;
@@ -101,7 +104,7 @@ function wordFindings(registry: Registry, { id, symbol, name }: KnownAsset, toke
   ];
 }
 
-/** The decimals of payable tokens are also compared at every start. */
+/** Compares the decimals of tokens that cannot be used for payments. The decimals of payable tokens are compared at every start. */
 function decimalFindings(registry: Registry, { id, decimals, pay }: KnownAsset, token: ExaminedToken): RecordFinding[] {
   if (pay !== undefined || token.decimals === decimals) return [];
   const place = registry.placeOf(id, 'decimals');

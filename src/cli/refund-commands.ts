@@ -79,7 +79,7 @@ const show = databaseCommand({
 });
 
 interface ShownHistory extends ShownRefund {
-  /** The page on which the merchant can sign the refund now. */
+  /** The page on which the merchant can sign the refund now. Null if there is nothing to sign. */
   readonly signUrl: string | null;
   readonly events: readonly StoredEvent[];
 }

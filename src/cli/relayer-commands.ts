@@ -15,7 +15,7 @@ const list = databaseCommand({
         const network = chains.find(rest.network)?.chain.network;
         return {
           ...rest,
-          // A string, because many programs read JSON numbers as floats.
+          // The balance is printed as a string, because many programs read JSON numbers as floats.
           balance: network === undefined || balance === undefined ? null : coinDecimal(network, balance),
           nextNonce: nextSlot ?? null,
         };

@@ -13,7 +13,10 @@ export async function openEventKeys(deps: OperatorDeps): Promise<KeyRing> {
   return openSubjectKeys({ ...deps, secrets }, { needsAll: true });
 }
 
-/** The keys for commands that write authenticated rows. Nodes refuse rows made with another master secret, so it is checked. */
+/**
+ * The keys for commands that write rows with a MAC. The master secret is checked first, because nodes refuse rows made with another
+ * one.
+ */
 export async function openRowKeys(deps: OperatorDeps): Promise<KeyRing> {
   const secrets = await openSecrets(deps);
   await refuseOtherSecret({ ...deps, secrets });

@@ -30,7 +30,7 @@ function show(value: string | Date | null): string {
   return value === null || value === '' ? NOTHING : printable(value);
 }
 
-/** Third parties choose names. They must not move the cursor, break the line or change the direction of text. */
+/** Replaces characters that could move the cursor, break the line or change the direction of text: third parties choose some names. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
@@ -39,7 +39,7 @@ const GRAPHEMES = new Intl.Segmenter();
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
-/** The width on a terminal. Chinese, Japanese and Korean characters and emoji take two columns. */
+/** The width of a text on a terminal, in columns. Chinese, Japanese and Korean characters and emoji take two columns. */
 function displayWidth(text: string): number {
   let width = 0;
   for (const { segment } of GRAPHEMES.segment(text)) width += WIDE.test(segment) ? 2 : 1;

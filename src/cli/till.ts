@@ -19,13 +19,13 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** Undefined if no person is there to answer. */
+  /** The terminal for questions. Undefined if no person is there to answer. */
   readonly terminal?: Terminal;
-  /** Set by tests, with a time of their own. Otherwise database commands use the database's time. */
+  /** The world of tests, which has its own clock. Without it, database commands use the database's time. */
   readonly world?: World;
   /** The clock of this machine, which may be wrong. */
   readonly machineClock?: Clock;
-  /** Returns a signal that aborts at Ctrl-C, for commands that then end by themselves. */
+  /** Returns a signal that Ctrl-C aborts, for commands that then end by themselves. */
   readonly untilInterrupted?: () => AbortSignal;
 }
 
@@ -61,7 +61,7 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   if (argv[0] === '--version') return { json: { version: programVersion() }, text: programVersion() };
   const world = io.world ?? { ...systemWorld, clock: io.machineClock ?? systemWorld.clock };
   const read = readConfig(io.env);
-  // Help and problems of the command line come first, also if the settings are wrong.
+  // Help and problems of the command line are printed even if the settings are invalid.
   const registry = 'config' in read ? read.config.registry : builtInRegistry();
   const line = readCommandLine(argv, world.clock.nowMs(), registry);
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
@@ -120,10 +120,11 @@ async function main(): Promise<void> {
     interruptedAtMs = nowMs;
     interruption.abort();
   };
-  // Ends by `process.exit`, whose handlers stop a database started for this command. Uncommitted changes are rolled back.
+  // Both signals end the process by `process.exit`. Its handlers stop a database server that was started for this command.
+  // Uncommitted changes are rolled back.
   process.on('SIGINT', end(130));
   process.on('SIGTERM', end(143));
-  // A reader such as `head` may close the pipe early. That is no failure.
+  // A reader of the output, such as `head`, may close the pipe early. That is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
     env: ownEnvironment(),

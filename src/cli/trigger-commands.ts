@@ -8,7 +8,7 @@ import { type Command, command } from './command.ts';
 import { oneOf } from './kinds.ts';
 import { required } from './options.ts';
 
-/** The steps of a command in a sandbox, printed one on each line. */
+/** A run of `trigger` in a sandbox. `steps` collects its steps, which are printed one on each line. */
 interface Scene extends Shopper, RegistryDeps {
   readonly steps: string[];
 }
@@ -17,9 +17,9 @@ type Recipe = (scene: Scene) => Promise<string>;
 
 const PRICE = { unit: 'iso4217/USD', value: '1000' };
 const HOUR_S = 3_600;
-/** Longer than any signature is valid. */
+/** How far the sandbox's time is moved to make signatures expire: further than any signature is valid. */
 const RUN_OUT_MS = 15 * 60_000;
-/** Long enough for the request to arrive before the payment expires. */
+/** The lifetime of a payment that is to expire: long enough for the request to arrive before the payment expires. */
 const SHORT_LIFE_S = 5;
 
 const create: Recipe = (scene) => createPayment(scene, {});
@@ -56,7 +56,10 @@ const link = async (scene: Scene, fields: object = {}): Promise<string> => {
   return paymentLink.id;
 };
 
-/** A merchant asks for another destination, which waits as in live mode, and then for the destinations in `thenTo`. */
+/**
+ * Creates a merchant and asks for another settlement destination for it, which waits as in live mode. Then asks for the
+ * destinations in `thenTo`.
+ */
 const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
   const id = await merchant(scene);
   const settlementId = await register(scene, id);
@@ -68,7 +71,7 @@ const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<s
   return id;
 };
 
-/** An endpoint that answers every webhook with 410. It is tested, disabled and deleted. */
+/** Registers a webhook endpoint whose receiver always answers 410. Then tests it, waits until it is disabled, and deletes it. */
 const unwelcome: Recipe = async (scene) => {
   const body = { url: `${scene.baseUrl}/demo/gone`, events: ['webhook_endpoint.test'], description: 'till trigger' };
   const { webhookEndpoint } = await scene.call('POST', '/v1/webhook-endpoints', body);
@@ -82,7 +85,7 @@ const unwelcome: Recipe = async (scene) => {
   return id;
 };
 
-/** For each event, the steps with real objects of the sandbox that cause it. */
+/** The recipe for each event: steps with real objects of the sandbox that cause the event. */
 const RECIPES = {
   'payment.created': create,
   'payment.processing': paid,

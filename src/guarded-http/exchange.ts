@@ -37,7 +37,7 @@ export type Exchange = (request: OutgoingRequest) => Promise<Answer>;
 
 export interface ExchangeDeps {
   readonly timers: Timers;
-  /** The addresses that a connection may be made to. By default all public addresses. */
+  /** Returns true for an address to which a connection may be made. By default, these are all public addresses. */
   readonly isAllowed?: IsAllowed | undefined;
   /** Certificate authorities that replace those of Node.js. */
   readonly ca?: string | undefined;
@@ -47,14 +47,20 @@ export interface ExchangeLimits {
   /** The bound for the whole exchange: DNS look-up, connection, request and answer. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Idle connections that are kept for each host. None by default. */
+  /** The number of idle connections that are kept for each host. None by default. */
   readonly keptConnections?: number;
 }
 
-/** Shorter than the keep-alive timeout of most servers, so that the server rarely closes a connection while we use it again. */
+/**
+ * How long an idle connection is kept. Shorter than the keep-alive timeout of most servers, so that the server rarely closes a
+ * connection while we use it again.
+ */
 const IDLE_MS = 4_000;
 
-/** The address is checked when a connection is made. A kept connection stays with its address, so reuse needs no new check. */
+/**
+ * Creates an `Exchange`. An address is checked when a connection is made. A kept connection stays with its address, so reuse needs
+ * no new check.
+ */
 export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exchange {
   const { timers, isAllowed = isPublicAddress, ca } = deps;
   const { timeoutMs, maxBytes, keptConnections = 0 } = limits;
@@ -81,11 +87,11 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
         const { response, parts } = answered;
         const { statusCode: status = 0, headers } = response;
         end(() => resolve({ status, headers, bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole }));
-        // Node.js would otherwise read the rest of the body before it reuses the connection.
+        // The connection is closed. Node.js would otherwise read the rest of the body in order to reuse the connection.
         if (!isWhole) response.destroy();
       };
       const fail = (error: Error) => {
-        // The status has arrived, and a broken body does not change it.
+        // If the status has arrived, the request has an answer, even if the rest of the body is missing.
         if (answered !== undefined) finish(false);
         else end(() => reject(failureOf(error)));
       };
@@ -113,7 +119,8 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
           response.on('end', () => finish(response.complete));
         });
         outgoing.on('error', (error: NodeJS.ErrnoException) => {
-          // The server closed the kept connection while we sent. It has not received the whole request, so we may send it again.
+          // The server closed the kept connection while we were sending. It has not received the whole request, so the request may
+          // be sent again.
           const isStale = outgoing.reusedSocket && answered === undefined && !isOver && error.code === 'ECONNRESET';
           if (isStale) send(false);
           else fail(error);
@@ -147,7 +154,7 @@ function failureOf(error: Error): ExchangeError {
     : new ExchangeError(reasonOf(error as NodeJS.ErrnoException), { isPassing: true });
 }
 
-/** Our own words for the error codes of Node.js. Messages of Node.js may contain text from the server. */
+/** The reason of a failure in our own words, by the error code of Node.js. Messages of Node.js may contain text from the server. */
 function reasonOf({ code = '' }: NodeJS.ErrnoException): string {
   if (['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT', 'ECANCELLED', 'EREFUSED'].includes(code)) {
     return 'its name could not be resolved';

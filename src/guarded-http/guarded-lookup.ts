@@ -14,7 +14,10 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-/** Shorter than the timeout of a request, so that a silent name server is reported as the cause. */
+/**
+ * The limits of a DNS look-up. Together they are shorter than the timeout of a request, so that a silent name server is reported as
+ * the cause.
+ */
 const RESOLVER = { timeout: 2_000, tries: 2 };
 
 /**

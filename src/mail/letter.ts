@@ -16,7 +16,7 @@ export interface Letter {
 interface LetterInput {
   readonly content: MailContent;
   readonly language: Language;
-  /** The one-time link to sign in. */
+  /** The one-time link to sign in. Undefined for mails of other kinds. */
   readonly link: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function letterOf({ content, language, link }: LetterInput): Letter {
   }
 }
 
-/** Alerts are for operators, so they are in English like the documentation. */
+/** The mail about an alert. It is in English like the documentation, because alerts are for operators. */
 function alertLetter({ kind, name, about, message, site, at, waiting }: AlertContent): Letter {
   const isRaised = kind === 'alert_raised';
   const subject = plainText(about, 80);
@@ -159,12 +159,15 @@ function htmlOf(block: Block): string {
   return `${title}<table style="border-collapse: collapse">${rows.join('')}</table>`;
 }
 
-/** All names are replaced in one pass, so that a value that contains `{name}` is not replaced again. */
+/**
+ * Replaces each `{name}` of a text by its value. All names are replaced in one pass, so that a value that contains `{name}` is not
+ * replaced again.
+ */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** The formatter gets the decimal as text, because a float would lose digits. */
+/** An amount in the notation of a language. The formatter gets the decimal as text, because a float would lose digits. */
 function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
   const number = new Intl.NumberFormat(latinDigits(language), {
     minimumFractionDigits: Math.min(2, decimals),

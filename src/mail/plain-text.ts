@@ -1,4 +1,7 @@
-/** Characters that end a line, change the direction of text or are invisible. Untrusted text could use them to pose as ours. */
+/**
+ * Characters that end a line, change the direction of text or are invisible. Untrusted text could use them to look like our own
+ * text.
+ */
 const UNWANTED = /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu;
 
 /** Untrusted text in one line, cut to `most` grapheme clusters. */
@@ -8,7 +11,7 @@ export function plainText(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most).join('')}…` : characters.join('');
 }
 
-/** A grapheme cluster has no maximum length, so the input is cut before it is segmented. */
+/** The most UTF-16 code units that are segmented. The input is cut before, because a grapheme cluster has no maximum length. */
 const MOST_UNITS = 8_000;
 
 /**

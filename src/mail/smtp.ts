@@ -24,7 +24,7 @@ export interface SmtpTerms {
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** `implicit`: TLS from the first byte. `required`: STARTTLS, or the mail is not sent. */
+  /** `implicit`: TLS from the first byte. `required`: STARTTLS, or the mail is not sent. `optional`: STARTTLS if it is offered. */
   readonly tls: 'implicit' | 'required' | 'optional' | 'none';
 }
 
@@ -75,7 +75,7 @@ export function createMailer({ timers }: Pick<World, 'timers'>, terms: SmtpTerms
   };
 }
 
-/** Connects, begins TLS and signs in as for a mail, and sends none. */
+/** Tests a mail server: connects, begins TLS and signs in as for a mail, but sends none. */
 export async function tryMailServer(
   { timers }: Pick<World, 'timers'>,
   terms: SmtpTerms,
@@ -109,7 +109,7 @@ function openTransport({ host, port, user, password, tls }: SmtpTerms, signal: A
     // A mail's content must not make nodemailer read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
-    // The socket is opened here, so that a stop can close it.
+    // The socket is opened here instead of by nodemailer, so that it can be closed when the signal aborts.
     getSocket(_options, callback) {
       const socket = connect({ host, port, timeout: CONNECT_MS });
       const end = (error: Error) => {
@@ -139,7 +139,10 @@ function failWhenCut(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Names the step and the codes of the failure. The server's own text is left out: it can contain an address or a password. */
+/**
+ * The outcome of a failed attempt, with the step and the codes of the failure. The server's own text is left out: it can contain an
+ * address or a password.
+ */
 function judge(error: unknown): MailOutcome {
   const { code = 'unknown', responseCode, command, response = '' } = error as Record<string, string | undefined>;
   const status = Number(responseCode);

@@ -27,7 +27,7 @@ interface TextBlock {
   readonly size: number;
   readonly weight?: Weight;
   readonly color?: string;
-  /** Hashes and commands are written left to right in every language. */
+  /** True for hashes and commands, which are written left to right in every language. */
   readonly isCode?: boolean;
   readonly href?: string | null | undefined;
 }
@@ -144,13 +144,13 @@ function logoBlock(file: Buffer, { paper, width, dir }: Setting): Block {
       try {
         doc.image(file, left, top, { fit: [LOGO_SIZE, LOGO_SIZE] });
       } catch {
-        // The place of a broken picture stays empty.
+        // If PDFKit cannot draw the picture, its area stays empty.
       }
     },
   };
 }
 
-/** One block for each line, so that a long text can be split between pages. */
+/** The blocks of a text. Each line is a block, so that a long text can be split between pages. */
 function textBlocks(setting: Setting, text: TextBlock): Block[] {
   return lines(text, setting, setting.width).map((line) => ({
     height: text.size * LINE_HEIGHT,
@@ -158,7 +158,7 @@ function textBlocks(setting: Setting, text: TextBlock): Block[] {
   }));
 }
 
-/** Label and value are on one line if both fit, otherwise below each other. */
+/** A row with a label and a value. They are on one line if both fit, otherwise below each other. */
 function rowBlock({ label, value, isCode = false, isTotal = false, href }: Row, setting: Setting): Block {
   const { textSize } = setting.paper;
   const weight = isTotal ? ('bold' as const) : ('regular' as const);
@@ -240,7 +240,7 @@ function drawPageNumber(
   }
 }
 
-/** Removes direction controls, which viewers would show in the title of their window. */
+/** Removes direction controls from a title: PDF viewers would show them in the title of their window. */
 function plain(text: string): string {
   return text.replace(/[\u2066-\u2069]/g, '');
 }

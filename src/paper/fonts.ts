@@ -26,7 +26,7 @@ export interface PaperFont {
 
 const resolve = createRequire(import.meta.url).resolve;
 
-/** The build copies the used files there: their packages, of 25 MB, are for development. */
+/** The folder to which the build copies the font files in use. The packages of the fonts, of 25 MB, are only for development. */
 export const BUILT_FONTS = join(import.meta.dirname, '../../web/dist/fonts');
 
 /** Font files in the order in which they are searched for a letter. */
@@ -40,7 +40,7 @@ const FILES: readonly (readonly [family: string, letters: string, bold: string])
   ['inter', 'vietnamese', '600'],
 ];
 
-/** Every font file that a receipt may need, and its place in a package. */
+/** Every font file that a receipt may need, and its path in a package. */
 export function fontFiles(): { readonly file: string; readonly packaged: string }[] {
   return FILES.flatMap((file) =>
     (['regular', 'bold'] as const).map((weight) => {
@@ -62,7 +62,7 @@ function packagedFont([family]: (typeof FILES)[number], name: string): string {
 
 const opened = new Map<string, PaperFont>();
 
-/** Fonts are opened at first use, because the Japanese font takes long to open. */
+/** The font of a file. It is opened at first use, because the Japanese font takes long to open. */
 function openFont(file: (typeof FILES)[number], weight: Weight): PaperFont {
   const name = nameOf(file, weight);
   const known = opened.get(name);
@@ -79,7 +79,10 @@ function openFont(file: (typeof FILES)[number], weight: Weight): PaperFont {
 /** Characters that are not drawn, such as variation selectors and joiners. */
 const UNDRAWN = /\p{Default_Ignorable_Code_Point}/u;
 
-/** Receipts use the same letters and words again and again. The bound keeps unusual texts from filling the memory. */
+/**
+ * The bound of each of the two caches. Receipts use the same letters and words again and again, but unusual texts must not fill the
+ * memory.
+ */
 const MAX_REMEMBERED = 20_000;
 const chosen = new Map<string, PaperFont | undefined>();
 const widths = new Map<string, number>();
@@ -108,7 +111,7 @@ export function widthOf({ name, face }: PaperFont, text: string, size: number, s
   return width * size;
 }
 
-/** A copy for each call, because the font libraries modify the object. */
+/** The OpenType features of a shaping. Each call returns a copy, because the font libraries modify the object. */
 export function featuresOf(shaping: Shaping): OpenTypeFeature[] {
   return { ...FEATURES[shaping] } as unknown as OpenTypeFeature[];
 }

@@ -1,16 +1,16 @@
 import { inflateSync } from 'node:zlib';
 import { imageType } from '../domain/image-type.ts';
 
-/** A logo is drawn small. More pixels would only cost time and memory. */
+/** The most pixels of a logo. It is drawn small, so more pixels would only cost time and memory. */
 const MAX_PIXELS = 4_000_000;
 const PNG_HEADER_BYTES = 33;
 
-/** The logo if PDFKit can read it (PNG, JPEG) and it is not too large unpacked: a few kilobytes can unpack to gigabytes. */
+/** Returns the logo if PDFKit can read it (PNG or JPEG) and its pixels are not too many: a few kilobytes can unpack to gigabytes. */
 export function printableLogo(bytes: Uint8Array | undefined): Buffer | undefined {
   if (bytes === undefined) return undefined;
   const file = Buffer.from(bytes);
   const type = imageType(file);
-  // PDFKit copies a JPEG into the PDF without decoding it.
+  // The size of a JPEG does not matter: PDFKit copies it into the PDF without decoding it.
   if (type === 'image/jpeg') return file;
   return type === 'image/png' && isModestPng(file) ? file : undefined;
 }
@@ -21,7 +21,7 @@ function isModestPng(file: Buffer): boolean {
   const [depth = 0, , , , interlace = 0] = file.subarray(24, 29);
   if (width * height > MAX_PIXELS || depth > 8 || interlace !== 0) return false;
   try {
-    // At most four channels of one byte, and a filter byte before each row.
+    // The largest permitted size: four channels of one byte for each pixel, and a filter byte before each row.
     inflateSync(imageData(file), { maxOutputLength: (4 * width + 1) * height });
     return true;
   } catch {

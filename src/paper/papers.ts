@@ -2,7 +2,7 @@ import type { PaperSize } from '../../web/src/receipts/page-state.ts';
 
 const POINTS_PER_MM = 72 / 25.4;
 
-/** Lengths in points. */
+/** A format of paper. All lengths are in points. */
 export interface Paper {
   readonly width: number;
   /** Undefined for a roll: the page is as long as its content. */
@@ -18,7 +18,7 @@ export const PAPERS: Readonly<Record<PaperSize, Paper>> = {
   roll: { width: 80 * POINTS_PER_MM, margin: 4 * POINTS_PER_MM, textSize: 8 },
 };
 
-/** PDF viewers refuse longer pages. */
+/** The greatest height of a page, in points: PDF viewers refuse longer pages. */
 export const MAX_HEIGHT = 14_400;
 
 export function isPaperSize(text: unknown): text is PaperSize {

@@ -21,7 +21,7 @@ export interface TextStyle {
   readonly size: number;
   readonly weight: Weight;
   readonly dir: 'ltr' | 'rtl';
-  /** Hashes, addresses and commands are broken at a space, or anywhere if a word is longer than the line. */
+  /** True for hashes, addresses and commands. They are broken at a space, or anywhere if a word is longer than the line. */
   readonly isCode?: boolean;
 }
 
@@ -31,7 +31,7 @@ interface Cluster {
   readonly level: number;
 }
 
-// The package's types describe a module format that the package does not have.
+// The types of `bidi-js` describe a module format that the package does not have.
 const bidi = (bidiFactory as unknown as () => Bidi)();
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 /** Direction marks, isolates and embeddings. They order the text and are not drawn. */
@@ -79,7 +79,7 @@ function clustersOf(source: string, { weight, dir }: TextStyle): Map<number, Clu
       clusters.set(index, { text, font, level });
       continue;
     }
-    // No font has this character, for example an emoji.
+    // No font has this character, for example an emoji. U+FFFD or a question mark is drawn in its place.
     const stand = fontFor(REPLACEMENT, weight) ?? fontFor('?', weight);
     if (stand === undefined) throw new Error('The fonts have no question mark.');
     clusters.set(index, { text: stand.face.hasGlyphForCodePoint(0xfffd) ? REPLACEMENT : '?', font: stand, level });
@@ -172,7 +172,10 @@ function reverseFrom(runs: Run[], level: number): void {
   }
 }
 
-/** The width is measured word by word, as the text is drawn, because the widths of most words are cached. */
+/**
+ * A piece of text that runs left to right. Its width is measured word by word, as the text is drawn: the widths of most words are
+ * cached.
+ */
 function leftToRight(clusters: readonly string[], font: PaperFont, size: number): Piece {
   const text = clusters.join('');
   if (/\d/.test(text)) return { text, font, width: widthOf(font, text, size, 'figures'), shaping: 'figures' };
@@ -183,12 +186,15 @@ function leftToRight(clusters: readonly string[], font: PaperFont, size: number)
 
 const RIGHT_TO_LEFT_LETTER = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** Text extracted from a PDF has ligatures reversed. So only the lam-alef ligature is used, which Arabic always requires. */
+/**
+ * Matches the lam-alef ligature, which Arabic always requires. It is the only ligature in use: text extracted from a PDF has
+ * ligatures reversed.
+ */
 const LAM_ALEF = /ل\p{M}*[اأإآٱ]/u;
 
 /**
- * The words from the last to the first, with mirrored brackets. The shaper reverses letters of right-to-left scripts itself; all
- * other characters are reversed here.
+ * The pieces of a text that runs right to left: its words from the last to the first, with mirrored brackets. The shaper reverses
+ * letters of right-to-left scripts itself; all other characters are reversed here.
  */
 function rightToLeft(clusters: readonly string[], font: PaperFont, size: number): Piece[] {
   const words: string[][] = [[]];

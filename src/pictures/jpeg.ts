@@ -3,16 +3,17 @@ import { checkPixels, PictureError } from './picture-error.ts';
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 const [QUANTISATION, HUFFMAN, RESTART, SCAN, END_MARKER, ADOBE] = [0xdb, 0xc4, 0xdd, 0xda, 0xd9, 0xee];
-/** Baseline, extended and progressive frames. Browsers show no other kind. */
+/** The markers of baseline, extended and progressive frames. Browsers show no other kind. */
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
 const OTHER_FRAMES = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf, 0xdc, 0xde, 0xdf]);
 const ADOBE_BYTES = 12;
-/** A progressive picture has about ten scans. Each scan costs a browser a pass over all pixels. */
+/** The most scans of a picture. A progressive picture has about ten. Each scan costs a browser a pass over all pixels. */
 const MAX_SCANS = 100;
 
 /**
- * Keeps tables, frame and scans alone: comments, EXIF, colour profiles and bytes after the end are dropped. The compressed pixels
- * are copied, not decoded: a decoder of untrusted files must not run in the process that has the keys.
+ * Rewrites a JPEG with nothing but its tables, frame and scans: comments, EXIF, colour profiles and bytes after the end are
+ * dropped. The compressed pixels are copied, not decoded: a decoder of untrusted files must not run in the process that has the
+ * keys.
  */
 export function rewriteJpeg(file: Buffer): Buffer {
   const kept: Buffer[] = [START];
@@ -58,7 +59,7 @@ function segmentAt(file: Buffer, at: number): Segment {
   return { marker, segment: file.subarray(at, end), content: file.subarray(at + 4, end) };
 }
 
-/** Compressed pixels end at the next marker that is neither a stuffed byte nor a restart. */
+/** The end of a scan's compressed pixels: the next marker that is neither a stuffed byte nor a restart. */
 function endOfScan(file: Buffer, from: number): number {
   for (let at = file.indexOf(0xff, from); at !== -1 && at + 1 < file.length; at = file.indexOf(0xff, at + 2)) {
     const next = file[at + 1] ?? 0;
@@ -67,7 +68,10 @@ function endOfScan(file: Buffer, from: number): number {
   throw new PictureError();
 }
 
-/** The Adobe segment says whether three or four channels are plain or inverted. Without it a browser shows wrong colours. */
+/**
+ * True for the Adobe segment. It says whether three or four channels are plain or inverted. Without it, a browser shows wrong
+ * colours.
+ */
 const isAdobe = (content: Buffer) => content.length >= ADOBE_BYTES && content.toString('latin1', 0, 5) === 'Adobe';
 
 function adobe(content: Buffer): Buffer {

@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<number, { readonly channels: number; readonly dep
   6: { channels: 4, depths: [8, 16] },
 };
 const PALETTE = 3;
-/** The passes of an interlaced picture: first column, first row, and the steps to the next ones. */
+/** The passes of an interlaced picture: first column, first row, and the steps to the next column and the next row. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -37,7 +37,10 @@ interface Chunks {
   readonly data: Buffer;
 }
 
-/** Compresses the pixels again, in the threads of zlib. Palette and transparency are kept, all other chunks are dropped. */
+/**
+ * Rewrites a PNG: its pixels are compressed again, in the threads of zlib. Palette and transparency are kept, all other chunks are
+ * dropped.
+ */
 export async function rewritePng(file: Buffer): Promise<Buffer> {
   const { header, palette, transparency, data } = chunksOf(file);
   const passes = passesOf(header);

@@ -15,7 +15,7 @@ interface Size {
   readonly height: number;
 }
 
-/** Keeps pixels and transparency. EXIF, colour profiles, other chunks and bytes after the end are dropped. */
+/** Rewrites a WebP with its pixels and transparency. EXIF, colour profiles, other chunks and bytes after the end are dropped. */
 export function rewriteWebp(file: Buffer): Buffer {
   const chunks = chunksOf(file);
   const [first] = chunks;

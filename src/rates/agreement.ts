@@ -1,6 +1,6 @@
 import { compare, median, type Ratio } from '../domain/rate.ts';
 
-/** A source's price as a ratio, in the direction of the comparison. */
+/** A source's price for a pair, as a ratio. All compared opinions have the same direction, such as ETH in USD. */
 export interface Opinion {
   readonly value: Ratio;
 }
@@ -10,8 +10,8 @@ const PARTS = 10_000n;
 
 /**
  * The opinions that agree, or none. The opinion farthest from the median of the others is removed first, then the next, until the
- * remaining ones are close to each other. They count only if they are at least two and more than the removed ones: two against two
- * is undecided.
+ * remaining ones are close to each other. The remaining opinions count only if they are at least two and more than the removed
+ * ones: two against two is undecided.
  */
 export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviationBasisPoints: number): readonly T[] {
   const limit: Ratio = { numerator: BigInt(maxDeviationBasisPoints), denominator: PARTS };

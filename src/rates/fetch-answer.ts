@@ -19,7 +19,7 @@ export async function fetchAnswer(timers: Timers, url: string, signal: AbortSign
     return await fetchText(url, stop.signal);
   } catch (error) {
     if (error instanceof RateSourceError) throw error;
-    // The error of fetch may contain the URL, which may contain a key.
+    // The error of `fetch` is dropped: it may contain the URL, which may contain a key.
     throw new RateSourceError(isLate ? `took longer than ${TIMEOUT_MS / 1000} s` : 'could not be reached');
   } finally {
     cancelTimer();
@@ -28,7 +28,7 @@ export async function fetchAnswer(timers: Timers, url: string, signal: AbortSign
 }
 
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  // Redirects are not followed: they would let the source choose another source. They fail like every status but 200.
+  // Redirects are not followed: they would let the source choose another source. A redirect fails like every status but 200.
   const headers = { accept: 'application/json', 'user-agent': 'till' };
   const response = await fetch(url, { redirect: 'manual', signal, headers });
   if (response.status !== 200) {

@@ -12,12 +12,12 @@ export interface FollowDeps {
   readonly report: (pair: string, problem: string | undefined) => Promise<void>;
 }
 
-/** Honest markets differ by less than 1 %, faulty sources by more. */
+/** The rules of the rate book. Honest markets differ by less than 1 %, faulty sources by more. */
 export const RULES: RateRules = { maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 const CHECK_EVERY_MS = 15_000;
 /**
- * The first retries follow quickly, so that a new price arrives before the old one expires. After further failures a source is
- * requested less often.
+ * The pauses before retries. The first pauses are short, so that a new price arrives before the old one expires. After further
+ * failures a source is requested less often.
  */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
@@ -66,7 +66,7 @@ interface Following extends FollowDeps {
 interface Line {
   readonly source: RateSource;
   readonly request: SourceRequest;
-  /** By the key of the pair: the reason why the last answer had no price for it. */
+  /** The pairs without a price in the last answer: the key of each pair, and the reason. */
   faults: ReadonlyMap<string, string>;
 }
 
@@ -78,7 +78,7 @@ async function follow(deps: Following, line: Line): Promise<void> {
     const answers = await askSource(deps, line);
     if (stop.aborted) return;
     note(deps, line, new Map(answers.flatMap((one) => ('fault' in one ? [[keyOf(one), one.fault]] : []))));
-    // One missing pair is no reason to ask less.
+    // An answer counts as failed only if it has no price at all. One missing pair is no reason to request a source less often.
     failures = answers.every((one) => 'fault' in one) ? failures + 1 : 0;
     await world.timers.sleep(withJitter(world, failures === 0 ? everyMs : backoffMs(RETRY, failures)), stop);
   }
@@ -110,7 +110,7 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
   }
 }
 
-/** The state of each source, so that an operator sees which source to check. */
+/** The message about a pair without a rate. It gives the state of each source, so that an operator sees which source to check. */
 function describe({ world, book }: Following, pair: string, lines: readonly Line[]): string {
   const [base = '', quote = ''] = pair.split('/');
   const { readings } = book.opinionsOf({ base, quote }, world.clock.nowMs());

@@ -4,7 +4,7 @@
  */
 export type Json = unknown;
 
-/** Undefined for text that is not JSON: no JSON document parses to undefined. */
+/** Parses JSON. Undefined for text that is not JSON: no JSON document parses to undefined. */
 export function parseJson(json: string): Json {
   const revive = (_key: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? new NumberText(context?.source ?? '') : value;
@@ -36,7 +36,7 @@ export function textAt(json: Json, path: readonly string[]): string | undefined 
   return found instanceof NumberText ? found.text : undefined;
 }
 
-/** The elements of the array at a path. None if there is no array. */
+/** The elements of the array at a path. Empty if there is no array. */
 export function elementsAt(json: Json, path: readonly string[]): readonly Json[] {
   const found = valueAt(json, path);
   return Array.isArray(found) ? found : [];

@@ -3,7 +3,7 @@ import { ratio } from '../domain/rate.ts';
 import { elementsAt, type Json, textAt } from './json.ts';
 import { CENTRAL_BANK, crossed, dayOf, ofDollar, type PublicSource, priceAt } from './public-source.ts';
 
-/** The currencies of all three banks. The lists of the banks differ only in what is added below. */
+/** The currencies that all three banks publish. A bank's further currencies are added where the bank is described. */
 const COMMON =
   'EUR GBP CHF JPY AUD CAD NZD SEK NOK DKK PLN CZK HUF RON ISK TRY ILS ZAR BRL MXN INR CNY HKD SGD KRW THB MYR IDR PHP'.split(
     ' ',
@@ -71,7 +71,7 @@ const CNB: PublicSource = {
   ],
 };
 
-/** The table gives the price of 1, 100 or 1000 units of a currency. */
+/** The price of a currency in koruna. The bank's table gives the price of 1, 100 or 1000 units of it. */
 function inKoruna(answer: Json, currency: string): Ratio | undefined {
   if (currency === 'CZK') return ONE;
   const row = rowOf(answer, currency);

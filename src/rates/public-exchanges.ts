@@ -12,8 +12,8 @@ import {
 } from './public-source.ts';
 
 /**
- * Markets and services that follow markets. Markets in dollar tokens, such as ETH/USDT, are not used: if the token lost its value,
- * all of them would agree on a wrong price.
+ * The sources of this file are markets, and services that follow markets. Markets in dollar tokens, such as ETH/USDT, are not used:
+ * if the token lost its value, all of them would agree on a wrong price.
  */
 
 const COINS = ['ETH', 'SOL', 'BNB', 'POL', 'CELO', 'MON'];
@@ -51,7 +51,7 @@ const COINBASE: PublicSource = {
     ),
 };
 
-/** The currencies that Kraken trades against the dollar, as the pair is written there. */
+/** The currencies that Kraken trades against the dollar, with Kraken's spelling of the pair. */
 const KRAKEN_CURRENCIES: ReadonlyMap<string, string> = new Map([
   ['EUR', 'EURUSD'],
   ['GBP', 'GBPUSD'],
@@ -66,7 +66,7 @@ const KRAKEN: PublicSource = {
   name: 'kraken',
   about: 'Kraken, last trade',
   symbols: [...COINS, ...KRAKEN_CURRENCIES.keys()],
-  // One request for each pair, because an unknown pair spoils the answer for all.
+  // One request for each pair: a single unknown pair would make the answer useless for all pairs.
   requestsFor: (symbols) =>
     symbols.map((symbol) => {
       const pair = KRAKEN_CURRENCIES.get(symbol) ?? `${symbol}USD`;
@@ -105,7 +105,7 @@ const GEMINI: PublicSource = {
   ...MARKET,
   name: 'gemini',
   about: 'Gemini, last trade',
-  // The stated time is the end of the day over which the volume was counted, which advances in steps of minutes.
+  // The time that Gemini states is the end of the day over which it counts the volume. It advances in steps of minutes.
   statedWithinMs: 30 * 60_000,
   symbols: ['ETH', 'SOL'],
   requestsFor: (symbols) =>
@@ -177,7 +177,7 @@ const KUCOIN: PublicSource = {
 
 const COINGECKO: PublicSource = {
   ...MARKET,
-  // Without a key the source accepts only some requests a minute from an address.
+  // Without an API key, CoinGecko accepts only a few requests a minute from an address.
   everyMs: 30_000,
   name: 'coingecko',
   about: 'CoinGecko, average of many exchanges',
@@ -202,7 +202,10 @@ function geckoCoins(coins: readonly string[]): readonly PublicRequest[] {
   );
 }
 
-/** The table gives one bitcoin in each currency, so currencies are crossed through it. */
+/**
+ * Requests the prices of currencies. CoinGecko gives the price of one bitcoin in each currency, so each currency is crossed with
+ * the dollar through bitcoin.
+ */
 function geckoCurrencies(currencies: readonly string[]): readonly PublicRequest[] {
   const bitcoinIn = (answer: Json, currency: string) =>
     priceAt(textAt(answer, ['rates', currency.toLowerCase(), 'value']));

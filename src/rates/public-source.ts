@@ -4,17 +4,17 @@ import { fetchAnswer } from './fetch-answer.ts';
 import { type Json, parseJson } from './json.ts';
 import { LIVE, type PairAnswer, type RateSource, type SourceRequest, type SourceTerms } from './rates.ts';
 
-/** A source that Till knows, which answers everybody without a key. */
+/** A rate source that Till has built in. It answers everybody without an API key. */
 export interface PublicSource extends SourceTerms {
-  /** Stored with every quote that uses the source. */
+  /** The name of the source. It is stored with every quote that uses the source. */
   readonly name: string;
   /** A description of the source, for its row in the documentation. */
   readonly about: string;
-  /** A price is too old if the time that the source states for it is longer ago. */
+  /** The greatest age of a price, counted from the time that the source states for it. */
   readonly statedWithinMs: number;
   /** The symbols that the source has, each priced in dollars. */
   readonly symbols: readonly string[];
-  /** The requests for some of these symbols. */
+  /** Returns the requests for some of the source's symbols. */
   readonly requestsFor: (symbols: readonly string[]) => readonly PublicRequest[];
 }
 
@@ -28,7 +28,7 @@ export interface PublicPrice extends Pair {
 }
 
 export interface Found {
-  /** Undefined if the answer has no price at the place where it should stand. */
+  /** The price as text. Undefined if the answer has no price where it is expected. */
   readonly price: string | undefined;
   /** The time that the source states for the price: null if the source states none, `NaN` if this answer lacks it. */
   readonly statedAtMs: number | null;
@@ -37,7 +37,7 @@ export interface Found {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The terms of markets. Their own time may be that of the last trade. */
+/** The terms of markets. The time that a market states may be that of its last trade. */
 export const MARKET = { ...LIVE, statedWithinMs: 5 * MINUTE_MS } as const;
 /**
  * The terms of central banks. Around Christmas and Easter no rate is published for six days. A reference rate counts only with a live
@@ -50,7 +50,10 @@ export const CENTRAL_BANK = {
   statedWithinMs: 7 * DAY_MS,
 } as const;
 
-/** A price whose stated time is further ahead is refused: the source's clock is wrong, or ours. */
+/**
+ * How far ahead of our clock the stated time of a price may be. Beyond this the price is refused: the source's clock or ours is
+ * wrong.
+ */
 const AHEAD_MS = 5 * MINUTE_MS;
 
 interface Deps {
@@ -59,7 +62,7 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** Undefined if the source has none of the symbols. */
+/** Creates a source that answers for the given symbols. Undefined if it has none of them. */
 export function createPublicSource(
   deps: Deps,
   source: PublicSource,
@@ -117,20 +120,20 @@ export const ofDollar = (symbol: string, find: PublicPrice['find']): PublicPrice
 const LAST_TIME_MS = Date.UTC(9999, 11, 31);
 const isTime = (ms: number) => ms >= 0 && ms <= LAST_TIME_MS;
 
-/** A number of seconds since 1970, or of milliseconds, as JSON spells it. `NaN` if it is none. */
+/** Parses a time: seconds or milliseconds since 1970, as JSON spells the number. `NaN` if the text is no such number. */
 export function timeOf(text: string | undefined, unitMs: 1 | 1_000): number {
   return text !== undefined && /^[0-9]{9,14}$/.test(text) ? Number(text) * unitMs : Number.NaN;
 }
 
-/** The beginning of a day such as `2026-03-02`, in UTC. `NaN` if it is none. */
+/** Parses a day such as `2026-03-02` to the time of its beginning in UTC. `NaN` if the text is no day. */
 export function dayOf(text: string | undefined): number {
   return text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-/** Enough digits that the rounding is far below the deviation between sources. */
+/** The digits of a crossed price. They are enough to keep the rounding far below the deviation between sources. */
 const CROSSED_DIGITS = 12;
 
-/** Crosses two prices of one answer: A in X, and B in X, into A in B. Undefined if one of them is no price. */
+/** The price of A in B, computed from two prices of one answer: A in X, and B in X. Undefined if one of the two is missing. */
 export function crossed(price: Ratio | undefined, other: Ratio | undefined): string | undefined {
   if (price === undefined || other === undefined) return undefined;
   return decimalOf(multiply(price, inverse(other)), CROSSED_DIGITS);

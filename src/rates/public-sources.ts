@@ -5,7 +5,7 @@ import { EXCHANGES } from './public-exchanges.ts';
 import { createPublicSource, type PublicSource } from './public-source.ts';
 import type { RateSource } from './rates.ts';
 
-/** The sources of `RATES=public`. Each answers for pairs with the dollar; other pairs are crossed through it. */
+/** The sources of `RATES=public`. Each answers for pairs with the dollar; other pairs are crossed through the dollar. */
 export const PUBLIC_SOURCES: readonly PublicSource[] = [...EXCHANGES, ...CENTRAL_BANKS];
 
 /** Every currency with public sources, besides the dollar. */

@@ -22,7 +22,7 @@ export interface RateRules {
 
 /** The last reading of every source, and the rates computed from the readings. */
 export interface RateBook extends Rates {
-  /** Returns false if the reading is not a price. Then the source's last price stays in force until it is too old. */
+  /** Stores a reading. Returns false if its price is not valid: the source's last price then stays in force until it is too old. */
   note(reading: Reading, terms: ReadingTerms): boolean;
   /** The fresh readings of a pair in either direction, even if they disagree, and the rate in which some of them agree. */
   opinionsOf(pair: Pair, nowMs: number): { readonly readings: readonly Reading[]; readonly rate: Rate | undefined };
@@ -52,7 +52,7 @@ interface Noted {
 interface Agreement {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Undefined if they do not agree. */
+  /** Undefined if the sources do not agree. */
   readonly value: Ratio | undefined;
   readonly readings: readonly Reading[];
 }
@@ -65,10 +65,10 @@ const CROSSINGS = ['USD', 'EUR'] as const;
 
 export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBook {
   const { maxDeviationBasisPoints, rememberedMs } = rules;
-  /** By pair and then by source, so that each source has one vote. */
+  /** The last readings, by pair and then by source: each source has one vote. */
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
 
-  /** By pair: the rates in force at each reading, in the direction of the pair's key. */
+  /** The past rates, by pair: the rate in force at each reading, in the direction of the pair's key. */
   const remembered = new Map<string, { readonly atMs: number; readonly value: Ratio }[]>();
 
   function remember(pair: Pair, atMs: number): void {
@@ -100,13 +100,14 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   }
 
   function fresh(pair: Pair, nowMs: number): readonly Noted[] {
-    // A reading with a later time was made before the clock was set back, so its age is unknown.
+    // A reading whose time is in the future was made before the clock was set back. Its age is unknown, so it counts only if its
+    // time is close to now.
     return [...(noted.get(keyOf(pair))?.values() ?? [])].filter(
       ({ reading, terms }) => Math.abs(nowMs - reading.atMs) <= terms.validMs,
     );
   }
 
-  /** By pair: the agreement of its sources, which changes with a reading and when a reading becomes too old. */
+  /** The last agreement of the sources, by pair. It changes with a new reading, and when a reading becomes too old. */
   const agreements = new Map<string, Agreement>();
 
   function agreementOf(pair: Pair, nowMs: number): Agreement {
@@ -114,7 +115,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     if (last !== undefined && last.fromMs <= nowMs && nowMs <= last.untilMs) return last;
     const opinions = fresh(pair, nowMs);
     const live = opinions.filter(isLive);
-    // Reference rates are of yesterday or of Friday. They confirm a live price that stands alone, and are no votes against live ones.
+    // Reference rates are of yesterday or of Friday. They can confirm a single live price, but they have no vote if there are several.
     const agreed = agreeing(live.length === 1 ? opinions : live, maxDeviationBasisPoints);
     const isRate = agreed.some(isLive);
     const changes = [...(noted.get(keyOf(pair))?.values() ?? [])].flatMap(
@@ -196,7 +197,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   };
 }
 
-/** The same key for both directions of a pair. */
+/** The key of a pair. It is the same for both directions of the pair. */
 export function keyOf(pair: Pair): string {
   return isForward(pair) ? `${pair.base}/${pair.quote}` : `${pair.quote}/${pair.base}`;
 }

@@ -14,7 +14,10 @@ export interface RateRequest extends Pair {
   readonly path: readonly string[];
 }
 
-/** A bound, because all sources may take part in a quote, and option ids contain the names of a quote's sources. */
+/**
+ * The most sources. There is a bound, because all sources may take part in a quote, and option ids contain the names of a quote's
+ * sources.
+ */
 const MAX_SOURCES = 8;
 const MAX_PAIRS = 64;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -27,7 +30,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  *     coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD EUR/USD
  *     binance https://api.binance.com/api/v3/ticker/price?symbol={base}{quote}#/price ETH/USD=ETH/USDT EUR/USD=EUR/USDT
  *
- * A problem names a source by its name or its place in the list. It never repeats a URL, which may contain an API key.
+ * A problem names a source by its name or its position in the list. It never repeats a URL, which may contain an API key.
  */
 export function parseRateSources(text: string): Parsed<readonly HttpSourceTerms[]> {
   const lines = text
@@ -46,7 +49,10 @@ export function parseRateSources(text: string): Parsed<readonly HttpSourceTerms[
   return problem === undefined ? accept(sources) : refuse(problem);
 }
 
-/** Agreement needs different sources, and at least two of them for each pair. */
+/**
+ * Finds a problem of the sources together: two of them are the same, or a pair has only one source, which cannot agree with
+ * another.
+ */
 function problemOfAll(sources: readonly HttpSourceTerms[]): string | undefined {
   const twice = repeated(sources.map(({ name }) => name));
   if (twice !== undefined) return `names ${twice} twice`;

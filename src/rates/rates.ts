@@ -26,11 +26,11 @@ export interface SourceTerms {
   readonly validMs: number;
 }
 
-/** A price may miss three readings before it is too old. */
+/** The terms of live sources. Three readings in a row may fail before a price is too old. */
 export const LIVE: SourceTerms = { kind: 'live', everyMs: 15_000, validMs: 60_000 };
 
 export interface RateSource extends SourceTerms {
-  /** Stored with every quote that uses the source. */
+  /** The name of the source. It is stored with every quote that uses the source. */
   readonly name: string;
   readonly requests: readonly SourceRequest[];
 }

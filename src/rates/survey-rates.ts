@@ -7,7 +7,7 @@ import type { PairAnswer, RateSource, SourceKind } from './rates.ts';
 
 /** A pair with the present answer of each of its sources. */
 export interface PairSurvey extends Pair {
-  /** Undefined if the sources do not agree. */
+  /** The rate from these answers. Undefined if the sources do not agree. */
   readonly rate: Rate | undefined;
   readonly opinions: readonly Opinion[];
 }
@@ -16,19 +16,19 @@ export interface Opinion {
   readonly source: string;
   readonly kind: SourceKind;
   readonly answer: PairAnswer;
-  /** The price in the direction of the survey. Undefined without a price. */
+  /** The price in the direction of the surveyed pair. Undefined if the answer has no price. */
   readonly value: Ratio | undefined;
-  /** Undefined if the reading is part of the rate. */
+  /** The reason why the price is not part of the rate. Undefined if it is part of the rate. */
   readonly leftOut: string | undefined;
 }
 
 export interface Survey {
   readonly pairs: readonly PairSurvey[];
-  /** The pairs with sources that make up the rate of a pair; none if it has no rate. */
+  /** The pairs with sources that the rate of a pair is computed from. None if a pair has no sources and cannot be crossed. */
   legsOf(pair: Pair): readonly Pair[];
 }
 
-/** Asks every source once, by the rules of the followed rates. */
+/** Asks every source once, and judges the answers by the same rules as `followRates`. */
 export async function surveyRates(
   { world, stop }: { readonly world: Pick<World, 'clock'>; readonly stop: AbortSignal },
   sources: readonly RateSource[],
@@ -59,7 +59,7 @@ export async function surveyRates(
   };
 }
 
-/** People read the price of a coin or a currency in dollars. */
+/** A pair with the dollar as its quote, if it has the dollar: people read the price of a coin or a currency in dollars. */
 function upright({ base, quote }: Pair): Pair {
   return base === 'USD' ? { base: quote, quote: base } : { base, quote };
 }

@@ -4,13 +4,13 @@ import { createBatcher } from '../runtime/batcher.ts';
 import type { Timers } from '../runtime/world.ts';
 
 /**
- * The history of a chain, in order: accepted transactions, mined blocks, moves of its time, and replaced blocks. The same
+ * A record of a chain's history: an accepted transaction, a mined block, a move of the chain's time, or replaced blocks. The same
  * transactions at the same times give the same blocks, down to their hashes.
  */
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
   | { readonly atMs: number; readonly block: { readonly timestampS: number } }
-  /** From here on, block times are ahead of the machine's time by this much. */
+  /** After this record, block times are ahead of the machine's time by this much. */
   | { readonly atMs: number; readonly aheadMs: number }
   /** The last blocks are replaced by the same number of others, with the same transactions. */
   | { readonly atMs: number; readonly replaced: { readonly depth: number } & BranchTimes };
@@ -123,7 +123,7 @@ function writer(timers: Timers, file: FileHandle): ChainJournal {
   };
 }
 
-/** The checksum detects sectors that a power cut left blank or old. */
+/** A record as a line with a checksum, which detects sectors that a power cut left blank or old. */
 function formatLine(record: ChainRecord): string {
   const text = JSON.stringify(record);
   return `${checksum(text)} ${text}\n`;

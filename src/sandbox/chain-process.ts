@@ -20,7 +20,7 @@ export interface SandboxChain {
 
 export interface SandboxChainInput {
   readonly dir: string;
-  /** If undefined, the port of the last start, or any free port. */
+  /** The port of the chain. If undefined, the port of the last start is used, or any free port. */
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
@@ -34,12 +34,12 @@ interface Deps {
 }
 
 const PROGRAM = join(import.meta.dirname, 'chain-program.ts');
-/** A chain of a hundred thousand transactions is rebuilt in about two minutes. */
+/** How long the start of a chain may take. A chain of a hundred thousand transactions is rebuilt in about two minutes. */
 const READY_WITHIN_MS = 180_000;
-/** The chain process of a killed gateway keeps folder and port for a moment. */
+/** How long to wait for the chain process of a killed gateway, which keeps folder and port for a moment. */
 const OLD_PROCESS_ENDS_WITHIN_MS = 10_000;
 const RETRY_MS = 100;
-/** Five ports taken in a row are not a coincidence. */
+/** The most ports that are tried. Five ports taken in a row are not a coincidence. */
 const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
@@ -97,7 +97,10 @@ async function knownPort(dir: string): Promise<number | undefined> {
   return typeof port === 'number' ? port : undefined;
 }
 
-/** Starts on the configured port or that of the last start. If another program has taken the latter, another port is chosen. */
+/**
+ * Starts the chain on the configured port, or else on the port of the last start. If another program has taken the port of the last
+ * start, the chain gets a new one.
+ */
 async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
   const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
   let port = input.port ?? (await knownPort(input.dir)) ?? (await findPort(deps.world.random));
@@ -134,8 +137,8 @@ async function startChild({ world }: Deps, order: ChainOrder, signal?: AbortSign
   const logFile = join(order.dir, 'chain.log');
   await boundLog(logFile);
   const log = await open(logFile, 'a', 0o600);
-  // Its own session, so that Ctrl-C in the terminal reaches only the gateway, which ends the chain after its own work. An empty
-  // environment, so that the gateway's secrets are not passed on.
+  // The chain has its own session, so that Ctrl-C in the terminal reaches only the gateway, which stops the chain as its last step.
+  // The chain has an empty environment, so that the gateway's secrets are not passed on.
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
     cwd: '/',
     env: {},

@@ -12,7 +12,7 @@ export interface ChainOrder {
   readonly pageOrigin?: string | undefined;
 }
 
-/** The message to the gateway: the chain answers requests, or the reason why it cannot. */
+/** The message to the gateway: the genesis hash once the chain answers requests, or the reason why the chain cannot start. */
 export type ChainReport = { readonly genesisHash: string } | { readonly code: string; readonly message: string };
 
 if (import.meta.main) await main();

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { KeptChain, RpcCall } from './kept-chain.ts';
 
-/** Enough for a batch of a thousand large transactions. */
+/** The largest body of a request: enough for a batch of a thousand large transactions. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH = 1_000;
 
@@ -11,10 +11,10 @@ const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsu
 
 const SEND = 'eth_sendRawTransaction';
 
-/** Eleven years: a bound above the gateway's own limit of ten. */
+/** How far the chain's time may be moved ahead: eleven years, which is above the gateway's own limit of ten. */
 const MAX_AHEAD_MS = 4_015 * 86_400_000;
 
-/** Our own methods, for the sandbox's gateway. Undefined if the parameters are not valid. */
+/** Our own RPC methods, for the sandbox's gateway. A method returns undefined if its parameters are not valid. */
 const CONTROLS: Readonly<
   Record<string, (chain: KeptChain, params: readonly unknown[]) => Promise<unknown> | undefined>
 > = {
@@ -67,7 +67,10 @@ async function respond(
   response.writeHead(200, headers).end(text);
 }
 
-/** Browsers send the origin of the requesting page. Programs send no origin, and browser extensions one that is not HTTP. */
+/**
+ * True if a web page other than the gateway's sent the request. Browsers send the origin of the requesting page. Programs send no
+ * origin, and browser extensions one that is not HTTP.
+ */
 function isForeignPage(origin: string | undefined, { pageOrigin }: ChainRules): boolean {
   if (origin === undefined || origin === pageOrigin) return false;
   return origin === 'null' || /^https?:/i.test(origin);
@@ -84,7 +87,7 @@ function headersFor(origin: string | undefined): Record<string, string> {
   };
 }
 
-/** Undefined if the body is too large. */
+/** The body of a request. Undefined if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -36,7 +36,7 @@ export interface Sandbox {
   readonly appId: string;
   /** A one-time link that signs in to the dashboard as the owner of the demo partner. New at every start. */
   readonly dashboardUrl: string;
-  /** By CAIP-2 id. */
+  /** The networks by CAIP-2 id. */
   readonly chains: Readonly<Record<string, SandboxNetwork>>;
   /** An account with large balances of every asset. */
   readonly payer: { readonly address: string; readonly privateKey: string; readonly accounts: readonly string[] };
@@ -44,7 +44,7 @@ export interface Sandbox {
 
 export interface SandboxNetwork {
   readonly rpcUrl: string;
-  /** CAIP-19 ids by symbol. */
+  /** The CAIP-19 ids of the assets, by symbol. */
   readonly assets: Readonly<Record<string, string>>;
 }
 
@@ -54,7 +54,10 @@ const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
-/** Assets that go to the merchant's account. Others, such as USDT, go to the intermediate account, so that the demo shows both. */
+/**
+ * The assets that are paid directly to the merchant's account. Others, such as USDT, are paid to the intermediate account, so that
+ * the demo shows both ways.
+ */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
 /** Creates the demo partner, merchant, wallet app and key if they are missing. */
@@ -78,12 +81,15 @@ export async function openSandbox(
   };
 }
 
-/** Writes `sandbox.json`. Programs that wait for the file find the sandbox ready. */
+/** Writes `sandbox.json`. Called when the sandbox is ready, because programs wait for the file before they use the sandbox. */
 export async function announceSandbox(home: string, sandbox: Sandbox): Promise<void> {
   await writePrivate(fileIn(home), `${JSON.stringify(sandbox, null, 2)}\n`);
 }
 
-/** The file may be written by hand for a gateway elsewhere. URL and key are enough to follow its events. */
+/**
+ * The contents of a `sandbox.json` that may be written by hand, for a gateway elsewhere. URL and API key are enough to follow its
+ * events.
+ */
 type AnnouncedSandbox = Pick<Sandbox, 'baseUrl' | 'apiKey'> & Partial<Sandbox>;
 
 /** The sandbox that `npm start` wrote to this folder. */
@@ -176,8 +182,8 @@ async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date)
 }
 
 /**
- * The first block of the chain gives the intermediate account a large amount of each token. Half of it becomes the demo merchant's
- * float and half the operator's, so that every refund is covered.
+ * Fills the floats of the sandbox. The first block of the chain gives the intermediate account a large amount of each token. Half
+ * of it becomes the demo merchant's float and half the operator's, so that every refund is covered.
  */
 async function fillFloats(tx: Tx, registry: Registry, now: Date): Promise<void> {
   if ((await listFloats(tx, OPERATOR_FLOAT)).length > 0) return;
@@ -187,7 +193,7 @@ async function fillFloats(tx: Tx, registry: Registry, now: Date): Promise<void> 
       owner,
       network: NETWORK,
       asset,
-      // Only a part of the coins, because the rest pays for gas.
+      // Native coins are only partly added to the floats, because the rest pays for gas.
       units: pay.method === 'native' ? COIN_FLOAT : SANDBOX_TOKENS_EACH / 2n,
       kind: 'added' as const,
       subject: FIRST_BLOCK.transaction,
@@ -206,7 +212,7 @@ const COIN_FLOAT = 1_000n * 10n ** 18n;
 /** A placeholder for a transaction hash, because each token was minted by its own transaction. */
 const FIRST_BLOCK = { transaction: 'sandbox genesis', block: SANDBOX_FIRST_BLOCK };
 
-/** The key of the last start, if it is still valid. The database has only its hash, so the key is read from the file. */
+/** The API key of the last start, if it is still valid. The database has only its hash, so the key is read from the file. */
 async function knownKey({ db, world }: CommandDeps, file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -220,7 +226,7 @@ async function knownKey({ db, world }: CommandDeps, file: string): Promise<strin
   return isInForce ? apiKey : undefined;
 }
 
-/** A truncated or edited file must not prevent the start. */
+/** The contents of `sandbox.json`, or an empty object if it is not JSON: a truncated or edited file must not prevent the start. */
 function parseLoosely(text: string): Partial<Record<keyof Sandbox, unknown>> {
   try {
     return (JSON.parse(text) ?? {}) as Partial<Record<keyof Sandbox, unknown>>;

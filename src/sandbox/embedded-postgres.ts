@@ -22,9 +22,10 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-// Five ports taken in a row are not a coincidence.
+// The most ports that are tried. Five ports taken in a row are not a coincidence.
 const MAX_PORTS = 5;
-// The processes of a killed server keep its shared memory until they notice, and PostgreSQL does not start before they have ended.
+// How long to wait for the processes of a killed server. They keep its shared memory until they notice, and PostgreSQL does not
+// start before they have ended.
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
 const LOG_CHECK_MS = 60_000;
@@ -69,7 +70,7 @@ export async function runningEmbeddedPostgres(dir: string): Promise<string | und
   return (await isServerOf(folder, pid)) ? url : undefined;
 }
 
-/** This install has no PostgreSQL: the platform has none, or it is an install for production. */
+/** The error of an installation without PostgreSQL: there is none for the platform, or it is an installation for production. */
 export class NoPostgresError extends Error {
   override readonly name = 'NoPostgresError';
 }
@@ -114,7 +115,8 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   const stopping = new AbortController();
   let server = running.server;
   let stopped: Promise<void> | undefined;
-  // Where the kernel does not stop the server together with the gateway, this stops it at every exit except a kill.
+  // Stops the server at every exit of the gateway except a kill. On some systems the kernel does not stop the server together with
+  // the gateway.
   const stopWithGateway = () => {
     if (!server.hasEnded()) sendSignal(server.pid, 'SIGINT');
   };

@@ -1,8 +1,9 @@
 import { createServer } from 'node:net';
 import type { Random } from '../runtime/world.ts';
 
-// Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). Otherwise an outgoing connection could take the port
-// while the server restarts. A client that connects to the port could even get it as its own source port, and so connect to itself.
+// The range of ports for servers. It is below the ephemeral ports of Linux (from 32768) and macOS (from 49152). Otherwise an
+// outgoing connection could take the port while the server restarts. A client that connects to the port could even get it as its
+// own source port, and so connect to itself.
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 12_000;
 const MAX_TRIES = 200;

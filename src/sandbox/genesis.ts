@@ -66,7 +66,10 @@ const ETHER_EACH = parseEther('1000000');
 /** The balance of the payer and of the intermediate account in each token. */
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
-/** The CREATE2 deployer. Its input is the salt, one word, and the creation code. It returns the new address. */
+/**
+ * The code of the CREATE2 deployer. Its input is the salt, which is one word, and then the creation code. It returns the address of
+ * the new contract.
+ */
 const CREATE2_DEPLOYER_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
 
@@ -115,7 +118,7 @@ export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   ];
 }
 
-/** The block that deploys and mints everything. Before it, the balances of our accounts differ from the books. */
+/** The number of the block that deploys and mints everything. Before this block, the balances of our accounts differ from the books. */
 export const SANDBOX_FIRST_BLOCK = 1;
 
 /** The raw transactions of the first block. They are deterministic, so that the chain can be rebuilt. */

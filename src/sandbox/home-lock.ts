@@ -7,16 +7,16 @@ import { createWholeFile, unlessCode, unlinkIfThere } from './whole-file.ts';
 
 const LOCK_FILE = 'gateway.lock';
 
-// Every attempt takes the lock, finds a live holder, or loses a step to another gateway that starts at the same moment. With the
-// pauses, the others have two seconds to finish.
+// The most attempts to take a lock. An attempt takes the lock, finds a live holder, or fails because another gateway starts at the
+// same moment. With the pauses, the other gateways have two seconds to finish.
 const MAX_TRIES = 100;
 const PAUSE_MS = 20;
-// Removing a dead gateway's lock takes far fewer pauses than this. A mark that stays longer was left by a killed process.
+// The attempts after which a mark (see `removeStale`) counts as left by a killed process. Removing a dead gateway's lock takes far fewer.
 const MARK_ABANDONED_AFTER_TRIES = 25;
 
 interface Holder {
   readonly pid: number;
-  /** Process ids are reused. Id and start time together identify the holder. */
+  /** The start time of the process. Process ids are reused: only id and start time together identify the holder. */
   readonly startedAt: string;
 }
 
@@ -61,8 +61,9 @@ async function release(path: string, ours: string): Promise<void> {
 }
 
 /**
- * If several gateways find the same dead lock, only the gateway that creates the mark may delete it, and only while the lock's text
- * is unchanged. Without the mark, a slow gateway could delete the new lock of a faster one, and both would run on the same data.
+ * Removes the lock of a dead gateway. If several gateways find it, only the gateway that creates the mark, a second file, may
+ * delete the lock, and only while the lock's text is unchanged. Without the mark, a slow gateway could delete the new lock of a
+ * faster one, and both would run on the same data.
  */
 async function removeStale(path: string, staleText: string, isMarkAbandoned: boolean): Promise<boolean> {
   const mark = `${path}.stale`;

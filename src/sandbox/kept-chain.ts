@@ -6,17 +6,17 @@ import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-j
 import { missingReleases, SANDBOX_FIRST_BLOCK, sandboxFirstBlock } from './genesis.ts';
 import { createLocalEvm, createQueue, type LocalEvm } from './local-evm.ts';
 
-/** A durable local chain: everything it has answered stays true if its process is killed. */
+/** A durable local chain: everything that it has answered stays true even if its process is killed. */
 export interface KeptChain {
   readonly genesisHash: string;
   pass(call: RpcCall): Promise<string>;
-  /** Forwards a transaction. If it is accepted, it is on disk when this resolves. */
+  /** Forwards a transaction. If the chain accepts it, the transaction is on disk when this resolves. */
   send(call: RpcCall): Promise<string>;
-  /** Mines a block if the head is too old: deadlines are compared with its time. */
+  /** Mines a block if the head is too old: contracts compare deadlines with the head's time. */
   freshen(): Promise<void>;
   /** Moves the chain's time ahead of the machine's by `aheadMs`, and mines a block. The time never goes back. */
   moveAhead(aheadMs: number): Promise<void>;
-  /** Replaces the blocks from this one on by others with the same transactions. False if the block is gone or too deep. */
+  /** Replaces this block and all later ones by others with the same transactions. False if the block is gone or too deep. */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -29,7 +29,10 @@ export interface RpcCall {
 
 export interface KeptChainInput {
   readonly dir: string;
-  /** The block time. If transactions are waiting, a block is mined at the next multiple of it. 0: at once. */
+  /**
+   * The block time. If transactions are waiting, a block is mined at the next multiple of the block time. With 0, it is mined at
+   * once.
+   */
   readonly blockMs: number;
   /** True if callers may change state, time and history at will. Such changes cannot be replayed, so the chain is not stored. */
   readonly isScriptable: boolean;
@@ -38,13 +41,13 @@ export interface KeptChainInput {
 }
 
 /**
- * If the head is older than this, the next call gets a new, empty block, because deadlines are compared with its time. Every block
- * takes memory forever, so an idle chain makes fewer: its head is late by at most a twentieth of the time since the last contract
- * call or transaction. An idle month adds about two hundred blocks.
+ * How old the head may be. If it is older, the next call first gets a new, empty block, because contracts compare deadlines with
+ * the head's time. Every block takes memory forever, so an idle chain makes fewer: its head is late by at most a twentieth
+ * (`LATE_SHARE`) of the time since the last contract call or transaction. An idle month adds about two hundred blocks.
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;
-/** Less than the depth of the engine's snapshots. */
+/** The most blocks that can be replaced: less than the depth of the engine's snapshots. */
 const MAX_REPLACED = 100;
 
 const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
@@ -74,7 +77,7 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
         hasBegun ||= 'block' in record;
         if ('aheadMs' in record) ({ aheadMs } = record);
       });
-  // A kill while the chain was created may have left an incomplete journal. Only the missing records are written.
+  // If the process was killed while it created the chain, the journal may be incomplete. Only the missing records are written.
   const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
   const write = async (record: ChainRecord) => {
     await journal?.append(record);
@@ -132,7 +135,7 @@ async function keepChain(
     return { number: Number(number), hash, timestampS: Number(timestamp), transactions };
   }
 
-  /** The block is on disk before it is mined, so a kill loses no block that a caller has seen. */
+  /** Mines a block. Its record is on disk before it is mined, so a kill loses no block that a caller has seen. */
   async function mine(headTimestampS: number): Promise<void> {
     const atMs = world.clock.nowMs();
     const timestampS = Math.max(headTimestampS, Math.floor((atMs + aheadMs) / 1000));
@@ -145,7 +148,10 @@ async function keepChain(
     await apply(evm, record);
   }
 
-  /** Blocks are aligned to the block time, as on a public chain, so that a transaction waits half of it on average. */
+  /**
+   * Schedules the next block. Blocks are mined at multiples of the block time, as on a public chain. So a transaction waits half
+   * the block time on average.
+   */
   function schedule(): void {
     if (cancelTick !== undefined || isClosed) return;
     const { blockMs } = input;
@@ -176,7 +182,8 @@ async function keepChain(
         const wasTaken = 'result' in JSON.parse(text);
         const [transaction] = wasTaken ? (call.params as string[]) : [];
         const record = transaction === undefined ? undefined : { atMs: world.clock.nowMs(), transaction };
-        // The order in the journal is fixed here. The flush is awaited outside, so that several transactions share it.
+        // The order of the records in the journal is fixed here. The flush is awaited outside the queue, so that several
+        // transactions share one flush.
         return { answer: text, kept: record && (journal?.append(record) ?? Promise.resolve()) };
       });
       if (kept === undefined) return answer;
@@ -208,7 +215,8 @@ async function keepChain(
         if (number <= SANDBOX_FIRST_BLOCK || depth < 1 || depth > MAX_REPLACED) return false;
         const first = await block(`0x${number.toString(16)}`);
         if (first.hash !== hash) return false;
-        // The replacement mines the transactions no later than before, so that none misses its deadline. The head's time stays.
+        // The first new block has all transactions and the time of the first old block, so that no transaction misses its deadline.
+        // The time of the head does not change.
         const replaced = { depth, firstS: first.timestampS, restS: head.timestampS };
         await write({ atMs: world.clock.nowMs(), replaced }).catch(input.onBroken);
         return true;

@@ -34,22 +34,22 @@ export interface LocalEvmOptions {
    * one every `idleMs` without transactions, so that deadlines pass. Every block takes 7 KB forever.
    */
   readonly mining: 'auto' | 'manual' | { readonly intervalMs: number; readonly idleMs?: number };
-  /** Blocks may have the same time as their parent, so that many blocks in a second do not move the chain's time ahead. */
+  /** True if blocks may have the same time as their parent. Then many blocks in a second do not move the chain's time ahead. */
   readonly sharesSeconds?: boolean;
-  /** Seconds since the epoch. */
+  /** The time of the genesis block, in seconds since the epoch. */
   readonly initialTimestamp?: number;
   readonly world?: Pick<World, 'clock' | 'timers'>;
 }
 
 export interface LocalEvm {
-  /** EIP-1193. Rejects with an `RpcError`. */
+  /** Sends a request as in EIP-1193. Rejects with an `RpcError`. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   rpc(body: string): Promise<string>;
   mine(count?: number): Promise<void>;
   rollback(depth: number): Promise<void>;
   /**
-   * Replaces the last blocks by the same number of others, at the engine's time or at the given times. Their transactions are
-   * dropped, or mined again in the first new block, together with pending ones.
+   * Replaces the last blocks by the same number of others, at the engine's time or at the given times. The transactions of the old
+   * blocks are dropped, or mined again in the first new block, together with pending ones.
    */
   reorg(depth: number, transactions?: 'forgotten' | 'kept', times?: BranchTimes): Promise<void>;
   close(): Promise<void>;
@@ -75,7 +75,7 @@ const BLOCK_GAS_LIMIT = 60_000_000n;
 /** The maximum gas of a transaction (EIP-7825), as on mainnet. */
 const TRANSACTION_GAS_CAP = 2n ** 24n;
 
-/** A snapshot at a block, and the raw transactions sent since the previous one. */
+/** A snapshot at a block, and the raw transactions sent since the previous snapshot. */
 interface Checkpoint {
   readonly snapshot: Hex;
   readonly block: number;
@@ -99,7 +99,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
 
   const height = async () => Number(await direct('eth_blockNumber'));
 
-  /** The engine has no reorgs. They are made by reverting to a snapshot of an earlier block. */
+  /** Takes a snapshot at a block. The engine has no reorgs: they are made by reverting to a snapshot of an earlier block. */
   async function checkpoint(block: number): Promise<void> {
     ring.push({ snapshot: (await direct('evm_snapshot')) as Hex, block, sent });
     sent = [];
@@ -113,7 +113,10 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     }
   }
 
-  /** Automatic mining is off meanwhile, because it would mine each transaction in its own block. */
+  /**
+   * Mines the transactions in one block, and then empty blocks. Automatic mining is off meanwhile, because it would mine each
+   * transaction in its own block.
+   */
   async function inOneBlock(transactions: readonly Hex[], blocks: number, times?: BranchTimes): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
@@ -123,7 +126,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
   }
 
-  /** Sends undone transactions again. A transaction that is refused now is dropped, as in a real reorg. */
+  /** Sends the transactions of removed blocks again. A transaction that is refused now is dropped, as in a real reorg. */
   async function sendAgain(transactions: readonly Hex[]): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) {
@@ -136,7 +139,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     }
   }
 
-  /** Returns the undone transactions and the pending ones. */
+  /** Removes the last blocks. Returns their transactions and the pending ones. */
   async function goBack(depth: number): Promise<{ blocks: number; transactions: Hex[] }> {
     const head = await height();
     const index = ring.findIndex(({ block }) => block === head - depth);
@@ -145,7 +148,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     const undone = ring.splice(index).slice(1);
     const waiting = sent;
     await direct('evm_revert', [target.snapshot]);
-    // A revert deletes the snapshot and the pending transactions.
+    // A revert deletes the snapshot and the pending transactions. So a new snapshot is taken.
     ring.push({ ...target, snapshot: (await direct('evm_snapshot')) as Hex });
     sent = [];
     return { blocks: depth, transactions: [...undone.flatMap((block) => block.sent), ...waiting] };
@@ -164,7 +167,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     return answer;
   }
 
-  /** A caller's `evm_revert` deletes all later snapshots, including ours. */
+  /** Drops the checkpoints that a caller's `evm_revert` has deleted: it deletes all later snapshots, including ours. */
   function forgetAfter(snapshot: number): void {
     while (ring.length > 0 && Number(ring.at(-1)?.snapshot) >= snapshot) ring.pop();
     sent = [];
@@ -314,7 +317,7 @@ function withEnvelope(answer: string, id: unknown): string {
   return `${head}"error":${JSON.stringify({ ...error, data })}}`;
 }
 
-/** Runs one piece of work at a time, in the order of arrival. */
+/** A queue that runs one task at a time, in the order of arrival. */
 export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

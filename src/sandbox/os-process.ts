@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** The process runs, but its start time cannot be read. */
+/** Stands for the start time of a process that runs, but whose start time cannot be read. */
 export const UNKNOWN_START = 'unknown';
 
 const PS_TIMEOUT_MS = 5_000;

@@ -7,7 +7,10 @@ export interface Account {
   readonly gid: number;
 }
 
-/** How to start a PostgreSQL program: the words before its path, and the account to switch to if those words do not switch. */
+/**
+ * How to start a PostgreSQL program: the command words before its path, such as `setpriv`, and the account to switch to if these
+ * words do not switch.
+ */
 export interface Launcher {
   readonly prefix: readonly string[];
   readonly switchTo?: Account;
@@ -63,7 +66,7 @@ export async function chooseLauncher(input: {
 }): Promise<Launcher> {
   const failures: string[] = [];
   for (const launcher of launcherCandidates(input.account)) {
-    // The shell changes the folder after the switch, so that the account's rights are tested and not root's.
+    // The shell enters the folder after the switch to the account, so that the account's rights are tested and not root's.
     const script = 'cd "$1" && exec "$2" --version';
     const result = await runTool(launcher, '/bin/sh', ['-c', script, 'sh', input.dir, input.postgres]);
     if (result.isOk) return launcher;
@@ -111,7 +114,7 @@ function launcherCandidates(account: Account | undefined): Launcher[] {
 /** Starts a program in its own session, so that Ctrl-C reaches only the gateway, which stops PostgreSQL after its own work. */
 export function spawnAs(launcher: Launcher, program: string, args: readonly string[], options: SpawnOptions) {
   const [file = program, ...rest] = [...launcher.prefix, program, ...args];
-  // The root folder, because every account may enter it.
+  // The programs run in the root folder, because every account may enter it.
   return spawn(file, rest, { ...options, cwd: '/', env: PROGRAM_ENV, detached: true, ...launcher.switchTo });
 }
 
@@ -135,7 +138,10 @@ export async function runTool(
   return { isOk, output: isOk ? output : [output, ending].filter(Boolean).join(', ') };
 }
 
-/** Most failed starts are reported by an event, but a forbidden switch of the account throws at once. */
+/**
+ * Starts a program, or returns the message of the error. Most failed starts are reported by an event, but a forbidden switch of the
+ * account throws at once.
+ */
 function trySpawn(run: () => ChildProcess): ChildProcess | string {
   try {
     return run();

@@ -45,7 +45,7 @@ export function postgresFolder(dir: string): PostgresFolder {
  */
 export async function openFolder(dir: string, account: Account | undefined): Promise<PostgresFolder> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  // A running server is recognised by the path of its start, so every start must spell the path the same way.
+  // A running server is recognised by the path in its command line, so every start must spell the path the same way.
   const folder = postgresFolder(await realpath(dir));
   if (account) {
     await chown(folder.dir, 0, account.gid);
@@ -82,8 +82,8 @@ export async function ensureData(
   if (!known) {
     deps.log.warn({ file: folder.password }, 'the database password was missing: setting a new one');
     await runSingleUser(launcher, programs.postgres, folder.data, `alter role till password '${password}'`);
-    // The password is written after the change. If the process is killed between the two steps, the file is missing, and the next
-    // start repeats both.
+    // The file is written after the password was changed in the database. If the process is killed between the two steps, the file
+    // is missing, and the next start repeats both.
     await writeWhole(folder.password, `${password}\n`);
   }
   return { password };
@@ -127,8 +127,9 @@ async function createCluster(
 }
 
 /**
- * The caller holds the home lock, so these folders are from killed starts. A process of such a start may still write into its
- * folder for a moment. So every start uses a new folder, and a folder that cannot be deleted now is left for the next start.
+ * Removes the temporary folders of killed starts. No other start is running, because the caller holds the home lock. But a process
+ * of a killed start may still write into its folder for a moment. So every start uses a new folder, and a folder that cannot be
+ * deleted now is left for the next start.
  */
 async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolder): Promise<void> {
   const names = (await readdir(folder.dir)).filter((name) => name.startsWith(HALF_MADE));
@@ -139,14 +140,17 @@ async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolde
   }
 }
 
-/** Runs one statement while no server runs. It is passed on standard input, so that it does not appear in process lists. */
+/** Runs one statement while no server runs. The statement is passed on standard input, so that it does not appear in process lists. */
 async function runSingleUser(launcher: Launcher, postgres: string, data: string, statement: string): Promise<void> {
   const args = ['--single', '-D', data, '-c', 'exit_on_error=on', 'postgres'];
   const result = await runTool(launcher, postgres, args, `${statement};\n`);
   if (!result.isOk) throw new Error(`The embedded database in ${data} could not be prepared: ${result.output}`);
 }
 
-/** PostgreSQL requires that its account owns the files. They may come from a backup, or from a start as another user. */
+/**
+ * Gives the data files to the account, because PostgreSQL requires that its account owns them. The files may come from a backup, or
+ * from a start as another user.
+ */
 async function giveTo(data: string, account: Account): Promise<void> {
   if ((await stat(data)).uid === account.uid) return;
   const result = await runTool({ prefix: [] }, 'chown', ['-R', `${account.uid}:${account.gid}`, data]);

@@ -28,11 +28,12 @@ export interface ServerProcess {
 }
 
 const POLL_MS = 20;
-// A killed server first replays up to 1 GB of WAL, and a kill would only restart the replay. A healthy start takes 0.1 s.
+// How long the start of a server may take. A killed server first replays up to 1 GB of WAL, and another kill would only restart the
+// replay. A healthy start takes 0.1 s.
 const READY_WITHIN_MS = 60_000;
 const MAX_TAIL_BYTES = 4_000;
 
-// Fast shutdown; then immediate shutdown, after which the next start replays the WAL; then a kill.
+// The steps to stop a server: fast shutdown; then immediate shutdown, after which the next start replays the WAL; then a kill.
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 8_000 },
   { signal: 'SIGQUIT', waitMs: 3_000 },
@@ -85,7 +86,7 @@ function serverArgs(plan: ServerPlan, port: number): string[] {
   const settings = {
     ...SETTINGS,
     ...plan.settings,
-    // These come last, because the URL and the recognition of a running server depend on them: callers cannot override them.
+    // These settings come last, so that callers cannot override them: the URL and the recognition of a running server depend on them.
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
@@ -100,11 +101,11 @@ function watchProcess(child: ChildProcess): ServerProcess {
     hasEnded = true;
     return ending;
   });
-  // Without a process id the program could not be started. `ended` has the reason.
+  // If there is no process id, the program could not be started. `ended` has the reason.
   return { pid: child.pid ?? 0, ended, hasEnded: () => hasEnded };
 }
 
-/** Undefined once the server accepts connections, else the reason why it does not. */
+/** Waits until the server accepts connections. Resolves with undefined, or with the reason why the server is not ready. */
 async function waitUntilReady(
   deps: ServerDeps,
   input: { readonly server: ServerProcess; readonly folder: PostgresFolder; readonly signal?: AbortSignal | undefined },
@@ -137,7 +138,10 @@ export async function stopProcess(
   }
 }
 
-/** Ignores processes that have ended or belong to others. Process id 0 would mean the gateway's own process group. */
+/**
+ * Sends a signal to a process. Does nothing if the process has ended or belongs to another account. Process id 0 would mean the
+ * gateway's own process group.
+ */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   if (pid <= 0) return;
   try {
@@ -168,8 +172,8 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
 }
 
 /**
- * When the main process is killed, its idle children end by themselves. A child in the middle of a statement finishes it first, and
- * until then PostgreSQL does not start again. Nobody needs the result of that statement.
+ * Stops the child processes of a killed main process. Idle children end by themselves. A child in the middle of a statement
+ * finishes it first, and until then PostgreSQL does not start again. Nobody needs the result of that statement.
  */
 async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<void> {
   const find = () => findProcesses(`postgres: ${clusterName(folder)}: `);
@@ -189,7 +193,7 @@ export async function isServerOf(folder: PostgresFolder, pid: number): Promise<b
   return (await processCommand(pid))?.includes(`postgres -D ${folder.data} -c `) ?? false;
 }
 
-/** PostgreSQL shows this name in the command line of each of its processes. Their command lines do not contain the folder. */
+/** The name of the server. PostgreSQL shows it in the command line of each of its processes, which does not contain the folder. */
 function clusterName(folder: PostgresFolder): string {
   return `till-${createHash('sha256').update(folder.data).digest('hex').slice(0, 16)}`;
 }

@@ -33,10 +33,13 @@ export interface RehearsalDeps extends CommandDeps, RowKeyDeps, Omit<ListOptions
   readonly movePayment: PaymentMover;
 }
 
-/** The methods with a signature, which the gateway can hold back. A transaction that the payer sends cannot be held back. */
+/** The methods in which the payer only signs. The gateway can hold such an item back, but not a transaction that the payer sends. */
 const SIGNED = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 const WAIT_MS = 60_000;
-/** Longer than any signature is valid, so the item is never sent: the payment is declined first. */
+/**
+ * How long an item of the outcome `fail` is held back: longer than any signature is valid. So the item is never sent, and the
+ * payment is declined first.
+ */
 const UNSENT_MS = 3_600_000;
 
 /** A screening list that contains every account. */
@@ -46,7 +49,7 @@ const LISTS_EVERYBODY: NonNullable<Script['screening']> = {
   decide: (accounts) => ({ hits: accounts, list: EVERYBODY }),
 };
 
-/** Prepares the outcomes before the confirmation. `stageOutcomes` carries out those after it. */
+/** Prepares the outcomes, before the payment is confirmed. `stageOutcomes` carries out the rest after the confirmation. */
 export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   // Payments that are paid at the same time share one database query.
   const readDetails = createBatcher<string, PaymentDetails>(deps.world, {
@@ -90,7 +93,10 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   };
 }
 
-/** Runs the work at the fetch of the option's actions and at the confirmation: a payer in coin may pay without a confirmation. */
+/**
+ * A script that calls `run` when the payer fetches the option's actions and when the payer confirms: a payer in native coin may pay
+ * without a confirmation.
+ */
 function beforePaying(run: () => Promise<void>): Script {
   return { onFetched: run, onConfirm: run };
 }
@@ -103,13 +109,13 @@ function enroll(deps: CommandDeps, { id }: Payment, outcome: Outcome): Promise<v
   return command(deps, (tx) => insertRehearsal(tx, { paymentId: id, outcome }));
 }
 
-/** Cancels like the merchant. A payment that has ended stays as it is. */
+/** Cancels the payment as its merchant would. A payment that has ended stays as it is. */
 function cancel({ movePayment }: RehearsalDeps, { id }: Payment) {
   const by = 'merchant';
   return movePayment({ paymentId: id, event: { type: 'cancelled', by }, actor: 'sandbox', evidence: { by } });
 }
 
-/** Prepares the second wallet's payment in coin, while the payment can still be paid. */
+/** Prepares a payment in coin by the second wallet, while the payment can still be paid. */
 async function prepareSecond(deps: RehearsalDeps, payment: Payment): Promise<void> {
   const account = parseAccount(`${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.secondPayer}`);
   if (!account.ok || payment.status !== 'requires_action') return;

@@ -1,2 +1,2 @@
-/** The chain that the sandbox runs itself: CAIP-2. Its file in `networks/` has the tokens that `genesis.ts` deploys. */
+/** The CAIP-2 id of the chain that the sandbox runs itself. Its file in `networks/` has the tokens that `genesis.ts` deploys. */
 export const SANDBOX_NETWORK = 'eip155:31337';

@@ -10,10 +10,10 @@ export interface SandboxTime {
   stop(): Promise<void>;
 }
 
-/** The shift is read this often, so that nodes agree on the time within a second. */
+/** The pause between two readings of the stored shift. It is short, so that nodes agree on the time within a second. */
 const READ_EVERY_MS = 250;
 
-/** Follows the stored shift. Resolves when the shift has been read. */
+/** Follows the stored shift. Resolves when the shift has been read for the first time. */
 export async function followSandboxTime(deps: CommandDeps & { readonly log: Log }): Promise<SandboxTime> {
   const { db, world, log } = deps;
   const stop = new AbortController();

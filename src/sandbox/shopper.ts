@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { World } from '../runtime/world.ts';
 import { readSandbox } from './demo.ts';
 
-/** Acts as shop and payer. Uses the public API of a running sandbox with the keys of its `sandbox.json`. */
+/** A client that acts as shop and payer. It uses the public API of a running sandbox, with the keys of its `sandbox.json`. */
 export interface Shopper {
   readonly baseUrl: string;
   call(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>;
@@ -11,7 +11,7 @@ export interface Shopper {
   order(linkId: string): Promise<string>;
   /** Pays like a wallet, in the asset with this symbol. */
   pay(paymentId: string, symbol: string): Promise<void>;
-  /** The next event of this type about this object since the shopper was created. */
+  /** Waits for the first event of this type about this object since the shopper was created. */
   waitFor(type: string, objectId: string): Promise<SeenEvent>;
 }
 

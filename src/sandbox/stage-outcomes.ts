@@ -21,7 +21,7 @@ export interface StageDeps extends CommandDeps {
 
 const PAGE = 50;
 
-/** Carries an outcome out. Returns true if nothing is left to do. May run again after a crash. */
+/** Carries out the rest of an outcome. Returns true if nothing is left to do. May run again after a crash. */
 type Stage = (deps: StageDeps, rehearsal: OpenRehearsal) => Promise<boolean>;
 
 const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
@@ -43,7 +43,7 @@ const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
     const paid = (await findItemsOf(deps.db.sql, paymentId)).find(({ state }) => state === 'paid');
     const event = paid && (await findPaidEvent(deps.db.sql, { network: paid.network, commitment: paid.commitment }));
     if (event === undefined) return true;
-    // The choice is stored first, so that after a crash the same block is named again and replaced only once.
+    // The chosen block is stored first. After a crash, the same block is requested again, so only one block is ever replaced.
     const chosen = { number: event.blockNumber, hash: event.blockHash };
     await command(deps, (tx) => chooseBlock(tx, paymentId, chosen));
     await deps.control.replaceBlocks(chosen);

@@ -1,12 +1,12 @@
 import { link, open, unlink } from 'node:fs/promises';
 
 /**
- * Creates the file with its text, readable by its owner only. Returns false if the file exists. Linking a finished file is as
- * exclusive as O_EXCL, and no reader ever sees an empty file.
+ * Creates the file with its text, readable by its owner only. Returns false if the file exists. Linking a finished file fails if
+ * the file exists, as O_EXCL does, and no reader ever sees an empty file.
  */
 export async function createWholeFile(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${process.pid}`;
-  // A killed process with the same id may have left its draft.
+  // An earlier process with the same process id may have left its draft when it was killed.
   await unlinkIfThere(draft);
   const file = await open(draft, 'wx', 0o600);
   try {
@@ -24,7 +24,7 @@ export async function createWholeFile(path: string, text: string): Promise<boole
 
 export const unlinkIfThere = (path: string) => unlink(path).catch(unlessCode('ENOENT'));
 
-/** Turns the expected error into undefined, and throws every other. */
+/** A handler that turns the error with this code into undefined, and throws every other error. */
 export function unlessCode(code: string): (error: NodeJS.ErrnoException) => undefined {
   return (error) => {
     if (error.code !== code) throw error;

@@ -7,7 +7,10 @@ export interface FollowListDeps {
   readonly world: World;
   readonly log: Log;
   readonly path: string;
-  /** Called at every check of the file, with the reason why it cannot be used and the list in force instead, or with undefined. */
+  /**
+   * Called at every check of the list's file. `problem` is the reason why the file cannot be used, and names the list that stays in
+   * force. Undefined if the file can be used.
+   */
   readonly report: (problem: string | undefined) => Promise<void>;
 }
 
@@ -36,7 +39,7 @@ export async function followScreeningList(deps: FollowListDeps): Promise<Followe
   };
 }
 
-/** The list as it is now, for a command. Throws as `followScreeningList` does. */
+/** Reads the list once, for a command. Throws as `followScreeningList` does. */
 export async function readScreening(path: string | undefined): Promise<Screening> {
   return path === undefined ? NO_SCREENING : (await readList(path)).list;
 }
@@ -50,7 +53,7 @@ export class ScreeningListError extends Error {
 
 interface Current {
   list: ScreeningList;
-  /** Size, modification time and inode of the file that was read, to notice a changed file. */
+  /** Inode, size and times of the file that was read, to notice a changed file. */
   trace: string;
 }
 
@@ -80,7 +83,7 @@ async function renew({ path, log }: FollowListDeps, current: Current): Promise<s
 
 async function readList(path: string): Promise<Current> {
   try {
-    // Checked and read through one handle, so that the trace belongs to the file that was read.
+    // The file is checked and read through one handle, so that the trace belongs to the file that was read.
     await using file = await open(path);
     const found = await file.stat();
     if (!found.isFile()) throw new ScreeningListError('is not a file', path);

@@ -21,7 +21,7 @@ export interface ScreeningList extends Screening {
   readonly identity: ListIdentity;
 }
 
-/** Parsing this many accounts blocks the event loop for half a second. */
+/** The most accounts of a list. Parsing this many blocks the event loop for half a second. */
 const MAX_ACCOUNTS = 250_000;
 const MAX_LINE = 1_000;
 
@@ -68,13 +68,13 @@ function splitLine(line: string): readonly [entry: string, comment: string] {
   return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
 }
 
-/** A repeated header is ignored. */
+/** Keeps the header of a comment line, if the line has one. A repeated header is ignored. */
 function noteHeader(header: Map<string, string>, comment: string): void {
   const [, name = '', value = ''] = /^(\w+):\s*(.*)$/.exec(comment) ?? [];
   if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
 }
 
-/** Accounts on unsupported chains are well-formed lines that never match. */
+/** The form of a CAIP-10 account. Accounts on unsupported chains are well-formed lines that never match. */
 const ACCOUNT = /^([-a-z0-9]{3,8}):[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
 /** The lookup key of an entry. Undefined if the entry is not an account. */

@@ -4,9 +4,9 @@ export interface Screening {
 }
 
 export interface ScreeningDecision {
-  /** The accounts on the list, spelled as in the call. */
+  /** The accounts of the call that are on the list, spelled as in the call. */
   readonly hits: readonly string[];
-  /** The list in force, kept as evidence. Null if there is no list: then nothing was screened. */
+  /** The list in force, stored with the decision. Null if there is no list: then nothing was screened. */
   readonly list: ListIdentity | null;
 }
 

@@ -9,7 +9,7 @@ import { type Answers, allQuestionIds, endpointsOf, type Known, NETWORKS, RPC } 
 
 const UNCHANGED = 'Nothing was changed.';
 
-/** Answers from a file, by the ids of questions. A setting that is not asked for may be in the file, too. */
+/** Reads an answers file: answers by the ids of their questions. It may also contain settings that no question asks for. */
 export async function readAnswersFile(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw refusal(`The answers file ${path} cannot be read (${error.code}): name a file by --answers. ${UNCHANGED}`);
@@ -18,7 +18,7 @@ export async function readAnswersFile(path: string): Promise<Record<string, unkn
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    // The message of the parser quotes the text, which may have secrets. Only its position is used.
+    // The parser's message quotes the file, which may contain secrets. Only the position is taken from the message.
     const [, position = text.trimEnd().length] = /position (\d+)/.exec((error as Error).message) ?? [];
     const line = text.slice(0, Number(position)).split('\n').length;
     throw refusal(
@@ -33,7 +33,7 @@ export async function readAnswersFile(path: string): Promise<Record<string, unkn
   return parsed as Record<string, unknown>;
 }
 
-/** The answers of a file in the form of typed ones. Refuses names that no question has, because they are mistakes. */
+/** Converts the answers of a file into the form in which a person types them. Refuses unknown names, because they are mistakes. */
 export function readAnswers(file: Readonly<Record<string, unknown>>, known: Known): Answers {
   const answers: Record<string, string> = {};
   const take = (id: string, value: unknown) => {
@@ -51,7 +51,7 @@ export function readAnswers(file: Readonly<Record<string, unknown>>, known: Know
     : answers;
 }
 
-/** The endpoints of each network in a value of RPC_URLS. Empty if it is invalid. */
+/** The endpoints of each network, from a value of RPC_URLS. Empty if the value is invalid. */
 export function endpointsIn(value: string, registry: Registry | null): Answers {
   const read = registry === null ? undefined : rpcUrls().parse(value, registry);
   if (read === undefined || read instanceof Problem) return {};
@@ -62,7 +62,7 @@ function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Null leaves a setting unset. */
+/** The text of an answer that is given as JSON. Null becomes `none`, which leaves a setting unset. */
 function textOf(id: string, value: unknown): string {
   if (value === null) return NONE;
   const parts = Array.isArray(value) ? value : [value];

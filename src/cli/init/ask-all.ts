@@ -15,37 +15,40 @@ import { type Answers, allQuestionIds, type Known, questionsFor } from './questi
 
 /** Asks a person, or answers for a script. */
 export interface Asker {
-  /** The typed answer. Empty for the suggestion. */
+  /** Asks a question and returns the typed answer. An empty answer accepts the suggestion. */
   ask(question: Question, suggestion: string | undefined): Promise<string>;
-  /** An answer that cannot be used, in lines. The question is asked again, unless this throws. */
+  /** Shows why an answer cannot be used. The question is then asked again, unless this function throws. */
   refuse(question: Question, lines: readonly string[]): void;
-  /** An answer that was taken, and what it means. */
+  /** Shows the facts and findings about an accepted answer. */
   take(question: Question, lines: readonly string[]): void;
 }
 
 export interface AskInput {
   readonly asker: Asker;
-  /** Suggested answers, once the networks are known. */
+  /** The suggested answers, by question. They depend on the networks that can be chosen. */
   readonly suggestions: (known: Known) => Answers;
   /** Values of settings that no question asks for. */
   readonly unasked: (known: Known) => Answers;
-  /** Keeps the answers so far, before anything about the last one is shown: an address that was shown must keep its key. */
+  /**
+   * Stores the answers so far, before anything about the last one is shown: if the operator saw an address, its key must not be
+   * lost.
+   */
   readonly keep: (answers: Answers) => Promise<void>;
 }
 
 export interface Asked {
   readonly answers: Answers;
   readonly registry: Registry;
-  /** Findings of the checks that do not prevent the set-up. */
+  /** The findings of the checks. None of them prevents the set-up. */
   readonly findings: readonly Finding[];
 }
 
 const NETWORKS_DIR = 'NETWORKS_DIR';
 const SECRET_BYTES = 32;
-/** No operator mistypes one answer so often. A script whose answers are refused ends at the first. */
+/** The most attempts to answer one question: no person mistypes so often. A script ends at the first refused answer. */
 const MAX_TRIES = 100;
 
-/** Asks every question that the answers lead to, and checks each answer where it is given. */
+/** Asks every question that earlier answers lead to, and checks each answer at once. */
 export async function askAll(context: Context, { asker, suggestions, unasked, keep }: AskInput): Promise<Asked> {
   let answers: Answers = {};
   let registry: Registry | null = null;
@@ -69,12 +72,15 @@ export async function askAll(context: Context, { asker, suggestions, unasked, ke
   return { answers, registry, findings };
 }
 
-/** An empty suggestion leaves a setting unset, so it is none for a question that must be answered. */
+/**
+ * The suggestion for a question, or else its default. An empty suggestion means "unset", so it is ignored if the question must be
+ * answered.
+ */
 function suggestionFor({ isOptional, fallback }: Question, suggested: string | undefined): string | undefined {
   return suggested === undefined || (suggested === '' && !isOptional) ? fallback : suggested;
 }
 
-/** Settings that no question asks for keep their values, or get those of the answers file. */
+/** The settings that no question asks for. They keep their values, or get the values of the answers file. */
 function unaskedOf(unasked: AskInput['unasked'], registry: Registry): Answers {
   const known: Known = { registry, seenProxy: undefined };
   const questions = allQuestionIds(known);
@@ -119,7 +125,7 @@ async function askOne(asking: Asking, open: Open) {
       asker.refuse(question, [`${question.id} ${read.text}.`]);
       continue;
     }
-    // A master secret is made after its check: a database that belongs to another secret refuses every new one.
+    // A master secret is created after the check of the word `make`: a database that belongs to another secret refuses every new one.
     const made = question.check === 'secret' ? read : makeIfAsked(context.world, question, read);
     const input = { context, question, registry, seen: asking.seen, answers: { ...answers, [question.id]: made } };
     const checked = await checkAnswer(input);
@@ -158,7 +164,7 @@ function makeIfAsked({ random }: World, { id }: Question, answer: string): strin
   return id === 'TILL_SECRET' ? Buffer.from(random.bytes(SECRET_BYTES)).toString('base64') : newKey(random);
 }
 
-/** Almost every 32 bytes are a key. */
+/** A random private key. The loop is for the very few 32-byte values that are not valid keys. */
 function newKey(random: World['random']): string {
   for (;;) {
     const key = `0x${Buffer.from(random.bytes(SECRET_BYTES)).toString('hex')}`;

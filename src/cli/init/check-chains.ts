@@ -17,7 +17,7 @@ import { endpointsOf, listOf, NETWORKS, RPC } from './questions.ts';
 
 const SIGNER_WITHIN_MS = 5_000;
 
-/** Every endpoint must answer, on the chain that it is named for. */
+/** Checks that every endpoint answers, and that it belongs to the network for which it is named. */
 export const checkEndpoints: Check = async (input) => {
   const { context, registry, question, seen } = input;
   const chainId = question.id.slice(RPC.length + 1);
@@ -30,7 +30,7 @@ export const checkEndpoints: Check = async (input) => {
   const configured = { network, isSandbox: chainId === SANDBOX_NETWORK, endpoints };
   const asked = await askNetworks({ world, networks: { known: [configured] } });
   const offMs = seen.machineOffMs === undefined ? { unknown: 'not asked' } : { known: seen.machineOffMs };
-  // The cursors of watchers are a question to the database, which belongs to another answer.
+  // The cursors of watchers are not read: they are in the database, which is the subject of another question.
   const networks = await networksOf(asked, { read: async () => ({ unknown: 'not asked' }), offMs });
   const clocks = await clocksOf(networks, { known: 0 });
   const known = 'known' in networks ? networks.known : [];
@@ -42,7 +42,7 @@ export const checkEndpoints: Check = async (input) => {
   return { ...checked([...first, ...heads], isRefused ? [] : said), isRefused };
 };
 
-/** The addresses of the relayers and their coin. They may get their coin later. */
+/** Shows the addresses of the relayers and their coin balances. An empty relayer is no fault yet: the operator may send coin later. */
 export const checkRelayers: Check = async (input) => {
   const keys = relayerKeys().parse(input.answers.RELAYER_KEYS ?? '', input.registry);
   if (keys instanceof Problem) return checked([]);
@@ -63,7 +63,10 @@ export const checkIntermediate: Check = async (input) => {
   return withBalances(accounts.flat());
 };
 
-/** Any answer counts. A signature cannot be asked for: a signer may refuse to sign anything but a transaction. */
+/**
+ * Checks that the external signer answers, whatever the answer is. A test signature is impossible: a signer may refuse to sign
+ * anything but a transaction.
+ */
 export const checkSigner: Check = async ({ context: { world }, answers }) => {
   const url = answers.EXTERNAL_SIGNER_URL ?? '';
   if (url === '') return checked([]);

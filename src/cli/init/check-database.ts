@@ -15,17 +15,17 @@ import { openForReading } from '../connect.ts';
 import { type Check, type Checked, type CheckInput, checked, configOf, strikerOf } from './check.ts';
 import { MAKE } from './question.ts';
 
-/** The first question to the database, with its connection. */
+/** The time limit for a check on the database, from the connection to the last answer. */
 const WITHIN_MS = 10_000;
 
 const URLS = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_MIGRATE_URL'] as const;
 
-/** PostgreSQL itself, if DATABASE_URL leads to a pooler. */
+/** The URL of PostgreSQL itself. It differs from DATABASE_URL if that leads to a pooler. */
 function serverOf({ answers }: CheckInput): string {
   return answers.DATABASE_DIRECT_URL || (answers.DATABASE_URL ?? '');
 }
 
-/** The server, its version, its clock, and the version of the gateway that migrated it. */
+/** Checks the server, its version, its clock, and the version of the gateway that migrated its schema. */
 export const checkDatabase: Check = (input) =>
   onDatabase(input, serverOf(input), async (db) => {
     const { world } = input.context;
@@ -45,7 +45,7 @@ export const checkDatabase: Check = (input) =>
     return { ...checked(findings, said, { machineOffMs }), isRefused: false };
   });
 
-/** The rights of the role that migrates, and of the role of the nodes if it is another. */
+/** Checks the rights of the role that migrates, and of the role of the nodes if it is another one. */
 export const checkRights: Check = async (input) => {
   const { DATABASE_MIGRATE_URL: migrateUrl = '' } = input.answers;
   const url = serverOf(input);
@@ -65,7 +65,7 @@ export const checkRights: Check = async (input) => {
   return writing.isRefused ? writing : { ...migrating, findings: [...migrating.findings, ...writing.findings] };
 };
 
-/** Two gateways with different master secrets cannot share a database. */
+/** Checks that the database does not belong to another master secret: gateways with different secrets cannot share a database. */
 export const checkSecret: Check = async (input) => {
   const { TILL_SECRET: secret = '', TILL_SECRET_FILE: secretFile = '' } = input.answers;
   if (input.question.id === 'TILL_SECRET_FILE' && secretFile === '') return checked([]);
@@ -79,7 +79,7 @@ export const checkSecret: Check = async (input) => {
   });
 };
 
-/** A secret that is to be made is not that of an earlier gateway. */
+/** The ids of the given master secrets. None if a new secret is to be created. */
 async function secretIdsOf(
   { context }: CheckInput,
   setting: Readonly<Record<string, string>>,
@@ -94,7 +94,7 @@ async function secretIdsOf(
   }
 }
 
-/** A database that cannot be asked refuses the answer in one line. */
+/** Runs a check on a database. If the database does not answer, the result is a fault in one line, which refuses the answer. */
 async function onDatabase(
   { context, answers }: CheckInput,
   url: string,

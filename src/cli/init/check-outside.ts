@@ -6,7 +6,7 @@ import { configuredSources, neededPairs } from '../../settings/rates.ts';
 import { type Check, checked, configOf } from './check.ts';
 import { listOf, NETWORKS } from './questions.ts';
 
-/** Asks every source once, as `till rates` does. */
+/** Asks every rate source once, as `till rates` does. */
 export const checkRates: Check = async ({ context, answers, registry }) => {
   const config = configOf({
     RATES: answers.RATES,
@@ -51,7 +51,7 @@ export const checkScreening: Check = async ({ answers }) => {
   }
 };
 
-/** Connects and signs in. No mail is sent. */
+/** Connects to the mail server and signs in. No mail is sent. */
 export const checkMail: Check = async ({ context: { world }, answers }) => {
   const url = answers.SMTP_URL ?? '';
   const terms = url === '' ? undefined : configOf({ SMTP_URL: url, MAIL_FROM: 'till@localhost.localdomain' })?.smtp;

@@ -10,7 +10,10 @@ import { listOf } from './questions.ts';
 
 const WITHIN_MS = 8_000;
 
-/** Asks the public URL back, through its proxy. A request that arrives shows the way of a payer's request. */
+/**
+ * Sends a request to the public URL, and waits for it at HOST and PORT. A request that arrives shows the proxies between payers and
+ * this machine.
+ */
 export const checkPublicUrl: Check = async (input) => {
   const { PUBLIC_URL: publicUrl = '', HOST: host = '', PORT: port = '' } = input.answers;
   const listening = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -43,7 +46,7 @@ async function ask(
   }
 }
 
-/** A gateway that runs answers for itself. */
+/** Checks the public URL while the port is in use: a running gateway then answers the request in place of the set-up. */
 async function askTaken(
   { world }: Pick<CheckInput['context'], 'world'>,
   input: Parameters<typeof askBack>[1],
@@ -56,7 +59,10 @@ async function askTaken(
   );
 }
 
-/** A certificate that cannot be read is left to the question itself, which says why. */
+/**
+ * Findings about the certificate of the public URL. A certificate that cannot be read is skipped: the later request to the URL
+ * reports why.
+ */
 async function certificateFindings({ context }: CheckInput, publicUrl: string): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const { what, read } of certificateOfPages(context, publicUrl)) {
@@ -65,6 +71,6 @@ async function certificateFindings({ context }: CheckInput, publicUrl: string): 
     const facts = { what, certificate: { known: certificate }, nowMs: context.world.clock.nowMs() };
     found.push(...judgeCertificates([facts]).findings);
   }
-  // One line: a certificate that has expired is also refused by clients.
+  // Only the first finding counts: an expired certificate, for example, is also reported as one that clients refuse.
   return found.slice(0, 1);
 }

@@ -14,7 +14,7 @@ import type { Answers } from './questions.ts';
 export interface CheckInput {
   readonly context: Context;
   readonly question: Question;
-  /** All answers so far, with the one to check. */
+  /** All answers so far, including the answer to check. */
   readonly answers: Answers;
   readonly registry: Registry;
   readonly seen: Seen;
@@ -22,7 +22,7 @@ export interface CheckInput {
 
 /** Facts that earlier checks have found out. */
 export interface Seen {
-  /** Milliseconds by which this machine is ahead of the database. */
+  /** Milliseconds by which the clock of this machine is ahead of the database's clock. */
   readonly machineOffMs?: number;
   readonly publicUrl?: PublicUrlAnswer;
 }
@@ -38,7 +38,10 @@ export interface Checked {
 
 export type Check = (input: CheckInput) => Promise<Checked>;
 
-/** The answer is refused for a fault. Everything else is kept for the end. */
+/**
+ * The result of a check. A finding of the level `fault` refuses the answer. The other findings are shown at the end, except
+ * remarks.
+ */
 export function checked(findings: readonly Finding[], said: readonly string[] = [], seen: Seen = {}): Checked {
   return {
     said,
@@ -48,13 +51,13 @@ export function checked(findings: readonly Finding[], said: readonly string[] = 
   };
 }
 
-/** The configuration of these settings alone, which do not contradict each other. */
+/** The configuration from these settings alone. Undefined if they are invalid or contradict each other. */
 export function configOf(values: EnvValues): Config | undefined {
   const read = readConfig(values);
   return 'config' in read ? read.config : undefined;
 }
 
-/** Strikes the secrets of these settings out of the words of other programs. */
+/** Returns a function that masks the secrets of these settings in texts of other programs, such as error messages. */
 export function strikerOf(values: EnvValues): (text: string) => string {
   const config = configOf(values);
   const secrets = config === undefined ? [] : secretValues(config);

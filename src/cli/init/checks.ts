@@ -26,7 +26,7 @@ const CHECKS: Readonly<Record<CheckName, Check>> = {
   mail: checkMail,
 };
 
-/** The answers that can bring a risk with which a gateway with live networks does not start. */
+/** The risks that an answer can bring, by setting. A gateway with live networks does not start with any of these risks. */
 const RISKS_OF: Readonly<Record<string, readonly RiskName[]>> = {
   PUBLIC_URL: ['public_url_plain_http'],
   [RPC]: ['rpc_plain_http'],

@@ -27,12 +27,12 @@ export interface Finished {
   readonly done: readonly string[];
   readonly findings: readonly Finding[];
   readonly refusals: readonly Finding[];
-  /** Risks that a node starts with, in sentences. */
+  /** Risks with which a node still starts, in sentences. */
   readonly risks: readonly string[];
   readonly present: Present | undefined;
 }
 
-/** Brings the database to this version, and adds the first operator and partner. Each step is left out if it is done already. */
+/** Migrates the database to this version, and adds the first operator and partner. Steps that are already done are skipped. */
 export async function finish(context: Context, values: EnvValues, answers: Answers): Promise<Finished> {
   const start = readStartConfig(values);
   const refusals = judgeSettings({
@@ -84,11 +84,11 @@ async function addPartner(context: Context, answers: Answers): Promise<string | 
   const partners = name === '' ? [] : await withDatabase(context, ({ db }) => listPartners(db.sql));
   if (name === '' || partners.some((partner) => partner.name === name)) return undefined;
   const { text } = await runAs(createPartner, context, { name });
-  // The last paragraph names the next command, which the list of what is missing does.
+  // The last paragraph is dropped: it names the next command, which the list of missing things also names.
   return text.split('\n\n').slice(0, 2).join('\n\n');
 }
 
-/** Runs a command with these values, as from the command line. */
+/** Runs a command with these values, as if they came from the command line. */
 function runAs(command: Command, context: Context, values: Readonly<Record<string, unknown>>) {
   return command.run({ ...context, valuesAt: () => values }, values);
 }

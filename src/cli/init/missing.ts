@@ -1,7 +1,7 @@
 import { type Finding, warning } from '../../domain/doctor/diagnosis.ts';
 import { lineOf } from './ask-all.ts';
 
-/** Rows in the database that a first payment needs. */
+/** The rows in the database that a first payment needs: their numbers, and the ids of the partners. */
 export interface Present {
   readonly operators: number;
   readonly partners: readonly string[];
@@ -43,7 +43,7 @@ export function missingLines({ findings, refusals, present, isLive }: MissingInp
     ],
   ];
   const open = steps.filter(([isMissing]) => isMissing).map(([, message, remedy]) => warning(message, remedy));
-  // A check may have found the same at several networks.
+  // Duplicate lines are removed: a check may have the same finding for several networks.
   return [...new Set([...refusals, ...findings, ...open].map(lineOf))];
 }
 

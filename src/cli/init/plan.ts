@@ -15,10 +15,10 @@ import { endpointsIn } from './answers-file.ts';
 import { isSetting } from './question.ts';
 import { type Answers, endpointsOf, listOf, NETWORKS, RPC } from './questions.ts';
 
-/** Settings that have no meaning without another answer, and the question that they depend on. */
+/** Settings whose questions depend on other answers. If such a question was not asked, its setting is left unset. */
 const DEPENDENT = ['TILL_SECRET', 'MAIL_FROM', 'ALERT_EMAILS'];
 
-/** The settings that these answers mean. Undefined for those that are left unset. */
+/** Converts answers to settings. The value is undefined for a setting that is left unset. */
 export function settingsOf(answers: Answers, registry: Registry): EnvValues {
   const plain = Object.entries(answers).filter(([id]) => isSetting(id));
   const networks = listOf(answers[NETWORKS]);
@@ -32,7 +32,7 @@ export function settingsOf(answers: Answers, registry: Registry): EnvValues {
   return account === undefined ? settings : { ...settings, INTERMEDIATE_ACCOUNT: account };
 }
 
-/** INTERMEDIATE_ACCOUNT is the account of INTERMEDIATE_KEY, on every network or on some. */
+/** The value of INTERMEDIATE_ACCOUNT: the account of INTERMEDIATE_KEY, on every network or on some. */
 function accountOf(key: string, registry: Registry): string | undefined {
   const read = key === '' ? undefined : signingKey().parse(key, registry);
   if (read === undefined || read instanceof Problem) return undefined;
@@ -48,7 +48,7 @@ function accountsText({ everywhere, on }: PerNetwork<string>, show: (key: string
   return [...(everywhere === undefined ? [] : [show(everywhere)]), ...some].join(' ');
 }
 
-/** The answers that a file of settings means. */
+/** Converts the settings of a file to answers, as the reverse of `settingsOf`. */
 export function answersOf(values: EnvValues, registry: Registry | null): Answers {
   const plain = Object.entries(values).flatMap(([env, value = '']) =>
     isSetting(env) ? [[env, value.trim()] as const] : [],
@@ -62,7 +62,7 @@ export function answersOf(values: EnvValues, registry: Registry | null): Answers
   };
 }
 
-/** A difference between the file and the answers. Secrets are `***`. */
+/** A setting whose value in the file differs from the answers. Secrets are shown as `***`. */
 export interface Difference {
   readonly setting: string;
   readonly before: string;
@@ -71,7 +71,7 @@ export interface Difference {
 
 export interface Plan {
   readonly differences: readonly Difference[];
-  /** True if a secret of the file is replaced or removed: it may be the only copy of a key. */
+  /** True if the change replaces or removes a secret of the file, which may be the only copy of a key. */
   readonly losesSecret: boolean;
   readonly changed: ChangedText;
 }
@@ -79,7 +79,10 @@ export interface Plan {
 const HEAD = `# The settings of Till, written by \`till init\`. Run it again to change them, or change lines by hand: it keeps everything else of
 # this file. Every further setting is in .env.example. This file has secrets: keep it private, and keep a copy elsewhere.`;
 
-/** The changes of the file that give it the values of the answers. `text` is undefined if there is no file yet. */
+/**
+ * Plans the changes that give the settings file the wanted values. `text` is the content of the file, or undefined if there is no
+ * file yet.
+ */
 export function planOf(text: string | undefined, before: EnvValues, wanted: EnvValues): Plan {
   const settings = Object.values(SETTINGS) as Setting<unknown>[];
   const asked = settings.filter(({ env }) => env in wanted);

@@ -5,7 +5,7 @@ import { unlessCode, unlinkIfThere } from '../../sandbox/whole-file.ts';
 
 const MODE = 0o600;
 
-/** Undefined if there is no file. */
+/** The text of a file. Undefined if the file does not exist. */
 export function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -16,16 +16,16 @@ export function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /**
- * Replaces the file as a whole: after a crash it has its old text or the new one. It is readable by its owner only; the owner stays
- * as it was.
+ * Replaces a file atomically: after a crash, it has its old text or the new one. Only the owner can read the file, and the owner
+ * does not change.
  */
 export async function writePrivateFile(named: string, text: string): Promise<void> {
-  // The name may be a link to a file elsewhere: the link stays.
+  // The name may be a symbolic link to a file elsewhere. Then that file is replaced, and the link stays.
   const path = (await realpath(named).catch(unlessCode('ENOENT'))) ?? named;
   const before = await stat(path).catch(unlessCode('ENOENT'));
   const draft = `${path}.${process.pid}`;
   try {
-    // A killed process with the same id may have left its draft.
+    // An earlier process with the same process id may have left its draft when it was killed.
     await unlinkIfThere(draft);
     const file = await open(draft, 'wx', MODE);
     try {
@@ -56,7 +56,7 @@ function refusalOf({ code = 'unknown error' }: NodeJS.ErrnoException, path: stri
   return new ApiError('invalid_state', message);
 }
 
-/** The rights of accounts that neither own the file nor belong to its group. */
+/** True if accounts that neither own the file nor belong to its group have any rights to it. */
 export async function isOpenToOthers(path: string): Promise<boolean> {
   const found = await stat(path).catch(unlessCode('ENOENT'));
   return found !== undefined && (found.mode & 0o007) !== 0;

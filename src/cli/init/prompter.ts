@@ -11,11 +11,14 @@ export class InterruptedError extends Error {
 
 export interface Prompter extends Asker {
   say(text: string): void;
-  /** True for yes. */
+  /** Asks a question with the answers yes and no. True for yes. */
   confirm(words: string): Promise<boolean>;
 }
 
-/** Asks at a terminal, until the signal aborts. A secret is never shown: neither as a suggestion nor, if the question hides it, while it is typed. */
+/**
+ * A prompter that asks at a terminal until the signal aborts. A secret is never shown: neither as a suggestion nor, if the question
+ * hides it, while it is typed.
+ */
 export function createPrompter(terminal: Terminal, signal: AbortSignal): Prompter {
   const place = { ...terminal, signal };
   const answered = async <T>(asking: Promise<T | typeof CANCEL_SYMBOL>): Promise<T> => {
@@ -54,7 +57,7 @@ export function createPrompter(terminal: Terminal, signal: AbortSignal): Prompte
   };
 }
 
-/** An empty choice is an answer, and not the wish for the suggestion. */
+/** The answer for a choice from a list. An empty choice becomes `none`, because an empty answer would accept the suggestion. */
 function orNone(choice: string): string {
   return choice === '' ? NONE : choice;
 }

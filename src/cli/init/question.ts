@@ -3,9 +3,12 @@ import { SETTINGS } from '../../settings/config.ts';
 import { type Kind, Problem, quote } from '../../settings/kinds.ts';
 import type { Setting } from '../../settings/setting.ts';
 
-/** A question of the set-up. Prompts, answer files and the help are made from it. */
+/** A question of the set-up. Prompts, answers files and the help are made from it. */
 export interface Question {
-  /** Its name in answer files and messages: the setting, or a word of our own. A second word is a network or a field. */
+  /**
+   * The name of the question in answers files and messages: the setting, or a word of our own. A second word is a network or a
+   * field.
+   */
   readonly id: string;
   /** A short sentence for the prompt. */
   readonly words: string;
@@ -15,14 +18,14 @@ export interface Question {
     | { readonly is: 'hidden' }
     | { readonly is: 'choice'; readonly options: readonly Choice[] }
     | { readonly is: 'several'; readonly options: readonly Choice[] };
-  /** True if the answer is never shown, also not as a suggestion. */
+  /** True if the answer is never shown, not even as a suggestion. */
   readonly isSecret: boolean;
   readonly isOptional: boolean;
   /** The answer that is used if nothing is entered. Undefined if the question must be answered. */
   readonly fallback: string | undefined;
-  /** `fallback` in words, if it is no plain value. */
+  /** A description of `fallback` for the prompt, if the value does not explain itself. */
   readonly fallbackWords?: string;
-  /** The valid answer, or a problem that completes the sentence "PORT …". */
+  /** Returns the valid answer, or a problem that completes the sentence "PORT …". */
   readonly read: (raw: string, registry: Registry) => string | Problem;
   readonly check: CheckName | undefined;
 }
@@ -32,7 +35,7 @@ export interface Choice {
   readonly label: string;
 }
 
-/** The live checks, by name, so that the list of questions is data. */
+/** The name of a live check. Questions name their checks, so that the list of questions is plain data. */
 export type CheckName =
   | 'database'
   | 'rights'
@@ -56,7 +59,7 @@ export type SettingName = keyof typeof SETTINGS;
 
 type Extras = Partial<Pick<Question, 'how' | 'isOptional' | 'fallback' | 'fallbackWords' | 'check' | 'read'>>;
 
-/** A question for the value of a setting. Its explanation is that of the setting. */
+/** A question for the value of a setting. Its default, its parser and its secrecy are those of the setting. */
 export function settingQuestion(name: SettingName, words: string, extras: Extras = {}): Question {
   const { env, kind, default: fallback } = SETTINGS[name] as Setting<unknown>;
   return {
@@ -80,7 +83,7 @@ export function byKind(kind: Kind<unknown>): Question['read'] {
   };
 }
 
-/** Extends the reader of an answer: it also accepts the word `make`, which asks the set-up to create the secret. */
+/** Extends the parser of an answer: it also accepts the word `make`, which asks the set-up to create the key or secret. */
 export function orMade(read: Question['read']): Question['read'] {
   return (raw, registry) => (raw === MAKE ? raw : read(raw, registry));
 }

@@ -23,7 +23,7 @@ export const OPERATOR_EMAIL = 'operator email';
 export const PARTNER_NAME = 'partner name';
 export const RPC = 'RPC_URLS';
 
-/** Ids of questions for one network begin with the setting. */
+/** The id of the question about a network's endpoints: the setting, followed by the network. */
 export const endpointsOf = (chainId: string) => `${RPC} ${chainId}`;
 
 export const listOf = (answer: string | undefined): string[] => (answer ?? '').split(',').filter((each) => each !== '');
@@ -36,7 +36,7 @@ interface Step {
 
 const isSet = (answers: Answers, id: string) => (answers[id] ?? '') !== '';
 
-/** Every question of the set-up, in order. A later one may depend on earlier answers. */
+/** Every question of the set-up, in order. A question may depend on the answers to earlier ones. */
 const STEPS: readonly Step[] = [
   one(settingQuestion('networksDir', 'Folder with networks of your own', { isOptional: true, fallback: '' })),
   { questions: (_, { registry }) => (registry === null ? [] : [networksQuestion(registry)]) },
@@ -146,14 +146,17 @@ const STEPS: readonly Step[] = [
   one(personQuestion(PARTNER_NAME, 'Name of the first partner, such as your shop or platform', 'one is added later')),
 ];
 
-/** The questions that these answers lead to. The list grows while it is answered. */
+/** The questions to ask, given the answers so far. Each new answer may add questions. */
 export function questionsFor(answers: Answers, known: Known): readonly Question[] {
   return STEPS.filter(({ when }) => when?.(answers, known) ?? true).flatMap(({ questions }) =>
     questions(answers, known),
   );
 }
 
-/** The ids of all questions, also of those that other answers lead to. Ids of one network are named by their setting. */
+/**
+ * The ids of all questions, including those that only other answers lead to. RPC_URLS stands for the questions about single
+ * networks.
+ */
 export function allQuestionIds(known: Known): readonly string[] {
   return [...STEPS.flatMap(({ questions }) => questions({}, known).map(({ id }) => id)), NETWORKS, RPC];
 }
@@ -191,7 +194,7 @@ function networksQuestion(registry: Registry): Question {
   };
 }
 
-/** Payers of live networks cannot reach an address of this machine, so it is no fallback for them. */
+/** The question for the public URL. With live networks it has no default, because payers cannot reach an address of this machine. */
 function publicUrlQuestion(answers: Answers, registry: Registry | null): Question {
   const isLive = listOf(answers[NETWORKS]).some((chainId) => registry?.network(chainId)?.mode === 'live');
   const words = 'Public URL, which payers and wallets see; a proxy with TLS leads it to that port';
@@ -241,7 +244,10 @@ function intermediateQuestion(isSigned: boolean): Question {
   });
 }
 
-/** A key is made only where it is kept: never if a signer holds the keys. */
+/**
+ * The parts of a question about keys that depend on the signer. The set-up creates keys only if it also stores them: never if a
+ * signer holds the keys.
+ */
 function madeKeys(isSigned: boolean, read: Question['read']) {
   if (isSigned) return { how: { is: 'text' }, fallback: undefined, read } as const;
   return { how: { is: 'hidden' }, fallback: MAKE, fallbackWords: 'a new one is made', read: orMade(read) } as const;
