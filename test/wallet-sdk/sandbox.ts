@@ -47,6 +47,7 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
       SURVEY_ACCOUNTS_PER_KEY: '100000',
       SURVEY_ACCOUNTS_PER_ADDRESS: '100000',
+      LIST_COST_MS_PER_SECOND: '100000',
       ...settings,
       ...more,
     });
