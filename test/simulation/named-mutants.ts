@@ -794,6 +794,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'delays no change of a destination',
   },
   {
+    name: 'each event is searched for in the whole receipt',
+    file: 'src/actions/watch/prove-events.ts',
+    from: 'const reported = receipt?.get(event.logIndex);',
+    to: 'const reported = receipt?.values().find(({ logIndex }) => logIndex === event.logIndex);',
+    test: 'src/actions/watch/prove-events.test.ts',
+    title: 'reads each event of a receipt at most twice',
+  },
+  {
     name: 'events about which endpoints contradict each other come before all others',
     file: 'src/actions/watch/decide-events.ts',
     from: 'after: memory.turns.event, limit',
