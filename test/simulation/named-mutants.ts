@@ -804,8 +804,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'events about which endpoints contradict each other come before all others',
     file: 'src/actions/watch/decide-events.ts',
-    from: 'after: memory.turns.event, limit',
-    to: 'after: undefined, limit',
+    from: 'turns: memory.turns.events, limit',
+    to: 'turns: new Map(), limit',
     test: 'test/e2e/bounded-watching.test.ts',
     title: 'decides events behind those about which the endpoints contradict each other, however many these are',
   },
@@ -824,6 +824,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     to: "const is = heard.is === 'disputed' ? UNKNOWN : (codeMemory.get(address) ?? UNKNOWN);",
     test: 'src/chains/evm/check.test.ts',
     title: 'keeps contracts and assets while one of two denies them',
+  },
+  {
+    name: 'payments wait behind the refusals of a full round',
+    file: 'src/store/chain/chain-events.ts',
+    from: 'partition by is_strange, type',
+    to: 'partition by is_strange',
+    test: 'test/e2e/bounded-watching.test.ts',
+    title: 'decides a payment in the round that reads it',
+  },
+  {
+    name: 'events of strangers keep a watcher from all other work',
+    file: 'src/actions/watch/watch-once.ts',
+    from: 'if (isTime && !events.hasMorePayments) {',
+    to: 'if (isTime && !events.hasMore) {',
+    test: 'test/e2e/bounded-watching.test.ts',
+    title: 'ends a signature and counts a deposit while two hundred claims of strangers wait',
   },
   {
     name: 'payments wait for the transactions of strangers',

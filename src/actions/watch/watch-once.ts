@@ -38,11 +38,11 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
 async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   watcher.memory.provedTimes.clear();
   const view = await followChain(deps, watcher);
-  const hasMoreEvents = await decideEvents(deps, watcher, view);
+  const events = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
   let hasMoreMovements = false;
   const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
-  if (isTime && !hasMoreEvents) {
+  if (isTime && !events.hasMorePayments) {
     // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
@@ -56,7 +56,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
   await raiseUndetermined(deps, watcher);
-  return view.isBehind || hasMoreEvents || hasMoreMovements;
+  return view.isBehind || events.hasMore || hasMoreMovements;
 }
 
 /** Judges attempts whose time is over. Needs blocks without a gap: the final block is never above the cursor, even after days offline. */

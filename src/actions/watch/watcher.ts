@@ -3,7 +3,7 @@ import type { Chains } from '../../chains/chains.ts';
 import type { ItemKey } from '../../domain/item.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { EventTurn } from '../../store/chain/chain-events.ts';
+import type { EventTurns } from '../../store/chain/chain-events.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -97,8 +97,8 @@ export interface WatchMemory {
     readonly payments: Map<string, string>;
     /** The last item of a payout, refund or return. */
     outgoing: ItemKey | '';
-    /** An event that is not decided yet. Undefined if the last round had all of them. */
-    event: EventTurn | undefined;
+    /** Events that are not decided yet. Empty if the last round had all of them. */
+    events: EventTurns;
     /** The number of claims of a forgotten transfer that had their turn. */
     claims: number;
   };
@@ -147,7 +147,7 @@ export function newWatchMemory(): WatchMemory {
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
     provedTimes: new Map(),
-    turns: { payments: new Map(), outgoing: '', event: undefined, claims: 0 },
+    turns: { payments: new Map(), outgoing: '', events: new Map(), claims: 0 },
   };
 }
 
