@@ -66,10 +66,26 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'payments that must wait are judged again before all others',
     file: 'src/store/chain/due-items.ts',
-    from: "::jsonb ->> p.merchant_id, ''), p.id) as turn",
-    to: "::jsonb ->> '', ''), p.id) as turn",
+    from: "order by p.id <= coalesce(judged.payment_id, ''), p.id) as turn",
+    to: 'order by p.id) as turn',
     test: 'test/attacks/stranger-endings.test.ts',
     title: 'delays no ending of others by payments that must wait',
+  },
+  {
+    name: 'merchants whose payments must wait are judged again before all others',
+    file: 'src/store/chain/due-items.ts',
+    from: 'partition by partner_id order by turn, place, "merchantId"',
+    to: 'partition by partner_id order by turn, "merchantId"',
+    test: 'test/attacks/stranger-endings.test.ts',
+    title: 'delays no ending of others by payments of other merchants that must wait',
+  },
+  {
+    name: 'partners whose payments must wait are judged again before all others',
+    file: 'src/store/chain/due-items.ts',
+    from: 'max(place) over (partition by partner_id), partner_id',
+    to: 'partner_id',
+    test: 'test/attacks/stranger-endings.test.ts',
+    title: 'delays no ending of others by payments of other partners that must wait',
   },
   {
     name: 'a report of the Collector freezes a network without the transfer of the token',

@@ -69,11 +69,16 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
   // A round that was not full means that every payment had its turn.
   if (payments.length < ask.limit) judged.clear();
-  else for (const { id, merchantId } of payments) judged.set(merchantId, id);
+  else for (const { id, merchantId } of payments) setLast(judged, merchantId, id);
   const subjects = payments.map(({ id }) => id);
   await judgePayments(deps, watcher, subjects);
   await judgeOutgoing(deps, watcher, ask);
   watcher.memory.reads = newRoundReads();
+}
+
+function setLast<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */

@@ -93,7 +93,7 @@ export interface WatchMemory {
   readonly provedTimes: Map<string, number>;
   /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
   readonly turns: {
-    /** By merchant: the id of the last payment. */
+    /** By merchant: the id of the last payment. The merchants are in the order of their last turns. */
     readonly payments: Map<string, string>;
     /** The last item of a payout, refund or return. */
     outgoing: ItemKey | '';
