@@ -160,6 +160,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'ends no attempt before its deadline while an endpoint',
   },
   {
+    name: 'one of three endpoints keeps a mined transaction open',
+    file: 'src/actions/watch/finish-mined-sends.ts',
+    from: 'const events = finding.value;',
+    to: 'const events = (await Promise.all(chain.reader.witnesses().map((each) => eventsOf(each, hash)))).flatMap((each) => each ?? []);',
+    test: 'test/e2e/watch.test.ts',
+    title: 'of three adds an event to its receipt',
+  },
+  {
     name: 'one endpoint says which attempts are looked at',
     file: 'src/actions/watch/watch-once.ts',
     from: 'finalAt: new Date(await timeToJudge(deps, watcher, view))',
