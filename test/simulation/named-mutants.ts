@@ -88,6 +88,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'delays no ending of others by payments of other partners that must wait',
   },
   {
+    name: 'a transfer of nothing from an account of ours freezes a network',
+    file: 'src/actions/own-transfer.ts',
+    from: 'isProving(registry, asset) && amount > 0n &&',
+    to: 'isProving(registry, asset) && amount >= 0n &&',
+    test: 'test/attacks/forged-outgoing.test.ts',
+    title: 'proves nothing by an amount of zero',
+  },
+  {
     name: 'a report of the Collector freezes a network without the transfer of the token',
     file: 'src/actions/watch/notice-restore.ts',
     from: 'else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);',
