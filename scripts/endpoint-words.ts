@@ -27,7 +27,7 @@ export const ENDPOINT_WORDS = [
     test: { file: HERE, title: 'nonce: a count of zero reopens nothing, and erases no cost' },
   },
   {
-    value: 'head',
+    value: 'head, and the heights that are called `safe` and `finalized`',
     decides: 'which blocks are final',
     agree: 'two: the second highest counts',
     bound: 'never above the blocks that were read; alone only at three times the depth',
@@ -208,18 +208,20 @@ export const ENDPOINT_WORDS = [
     decides: 'whether a signature is taken, and when its item is sent. The token decides in the block',
     agree: 'two. The first refusal of an item that is due may be of one',
     bound: 'an item that fails on the chain is sent three times at most, within the gas budgets',
-    beyond: 'the signature is taken and the item is sent; it never fails by a refusal',
+    beyond:
+      'the signature is taken and the item is sent; while the second endpoint is silent, one endpoint has it refused or postponed; it never fails by a refusal',
     test: { file: HERE, title: 'simulation: an endpoint that refuses every item keeps none from being sent' },
   },
   {
     value: 'code of an account whose signature is not that of its key',
     decides: 'whether the signature is taken: the code decides then',
-    agree: 'one that shows code. Two must show none',
+    agree: 'two must find the signature good; the only configured one alone',
     bound: 'the token asks the code in the block',
-    beyond: 'the signature is taken, if it is good at the other endpoint; while that one is silent, it is refused',
+    beyond:
+      'the signature is refused; while only one of several endpoints answers, `confirm` answers 503 with `Retry-After`',
     test: {
       file: 'src/chains/evm/judge.test.ts',
-      title: 'takes the signature of an account with code, if one endpoint of two shows no code',
+      title: 'takes no made-up signature, if one endpoint of two or three invents code that confirms everything',
     },
   },
   {

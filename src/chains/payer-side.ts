@@ -34,7 +34,7 @@ export interface PayerSide {
   /**
    * The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction.
    * `onUnproved` is called before the chain is asked about a signature that the account's key did not make, and before a second
-   * endpoint is asked about a refusal. Strangers can cause both, so the caller limits them: it may throw.
+   * endpoint is asked about the refusal of one that it made. Strangers can cause both, so the caller limits them: it may throw.
    */
   judge(item: Item, signature: string, sender?: string, onUnproved?: () => void): Promise<Verdict>;
   /**

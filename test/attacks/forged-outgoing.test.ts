@@ -92,4 +92,25 @@ describe('an event that claims to have taken money from an account of ours', () 
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
   });
+
+  it('proves nothing by an amount of zero, which anybody may transfer from any account', async () => {
+    await open(2);
+    const destination = scene.payers.newAccount();
+    const { id, item } = await scene.paid(node, { isHeld: true });
+    const terms = { payer: scene.intermediate, amount: 0n, fee: 0n };
+    const transactionHash = scene.control.emitLookAlike({ ...item, ...terms, subject: payoutIdOf(id) });
+    scene.control.mine();
+    const { number, hash } = await scene.chain.reader.head();
+    const place = { block: { number, hash }, transactionHash, logIndex: 7, asset: DOLLAR };
+    const nothing = { ...place, from: scene.intermediate, to: item.collector, amount: 0n };
+    for (const endpoint of [0, 1]) scene.control.testify(endpoint, { inventedTransfers: [nothing] });
+    await node.watch();
+    assert.deepEqual(await freezes(), []);
+    const [event] = await scene.db.sql`
+      select decided_at is not null as decided from chain_events where transaction_hash = ${transactionHash}`;
+    assert.deepEqual(event, { decided: true });
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+  });
 });

@@ -3,6 +3,8 @@ import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
+import { insertMerchant } from '../../src/store/parties/merchants.ts';
+import { insertPartner } from '../../src/store/parties/partners.ts';
 import { type BooksScene, openBooksScene } from '../e2e/books-scene.ts';
 import type { SceneInput, TestNode } from '../e2e/relay-scene.ts';
 
@@ -64,24 +66,61 @@ describe('a stranger who knows the id of a payment', () => {
     assert.deepEqual(await scene.alerts(), [], 'no outcome is called unknown');
   });
 
+  /** Adds an action on a network that nobody reads, so that the payments wait for it. */
+  async function waitForOtherNetwork(payments: readonly string[]): Promise<void> {
+    await scene.db.sql`
+      insert into items select (jsonb_populate_record(i, jsonb_build_object('commitment', md5(i.commitment),
+        'network', 'eip155:999', 'state', 'offered', 'method', 'native', 'signature', null))).*
+      from items i where subject = any(${payments as string[]})`;
+  }
+
+  /** Gives the payment to a new merchant, of the scene's partner or of a new one. */
+  async function giveTo(id: string, payment: string, partner: string | undefined): Promise<void> {
+    await command(scene, async (tx, at) => {
+      if (partner !== undefined) {
+        const row = { id: partner, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
+        await insertPartner(tx, { ...row, createdAt: at });
+      }
+      const owner = { partnerId: partner ?? 'prtn_test', mode: 'test' } as const;
+      const row = { ...owner, id, name: 'Shop', email: null, status: 'active', iconUrl: null } as const;
+      await insertMerchant(tx, { ...row, createdAt: at, updatedAt: at });
+      await tx`update payments set merchant_id = ${id}, partner_id = ${owner.partnerId} where id = ${payment}`;
+    });
+  }
+
   it('delays no ending of others by payments that must wait', async () => {
     const node = await open({ watching: { mostPerRound: 2 } });
-    // The payments have an action on a network that nobody reads, and wait for it.
     const waiting: string[] = [];
     for (let made = 0; made < 3; made += 1) {
       const { id } = await signedForNothing(MINUTE_MS);
       waiting.push(id);
     }
-    await scene.db.sql`
-      insert into items select (jsonb_populate_record(i, jsonb_build_object('commitment', md5(i.commitment),
-        'network', 'eip155:999', 'state', 'offered', 'method', 'native', 'signature', null))).*
-      from items i where subject = any(${waiting})`;
+    await waitForOtherNetwork(waiting);
     const victim = await signedForNothing(2 * MINUTE_MS);
     scene.pass(5 * MINUTE_MS);
     await node.turn(3);
     for (const id of waiting) assert.equal(await scene.status(id), 'processing');
     assert.equal(await scene.status(victim.id), 'requires_action');
   });
+
+  for (const whose of ['merchants', 'partners']) {
+    it(`delays no ending of others by payments of other ${whose} that must wait`, async () => {
+      const node = await open({ watching: { mostPerRound: 2 } });
+      const waiting: string[] = [];
+      for (const name of ['a', 'b', 'c']) {
+        const { id } = await signedForNothing(MINUTE_MS);
+        await giveTo(`mrch_${name}`, id, whose === 'partners' ? `prtn_${name}` : undefined);
+        waiting.push(id);
+      }
+      await waitForOtherNetwork(waiting);
+      const victim = await signedForNothing(2 * MINUTE_MS);
+      await giveTo('mrch_z', victim.id, whose === 'partners' ? 'prtn_z' : undefined);
+      scene.pass(5 * MINUTE_MS);
+      await node.turn(3);
+      for (const id of waiting) assert.equal(await scene.status(id), 'processing');
+      assert.equal(await scene.status(victim.id), 'requires_action');
+    });
+  }
 
   it('delays no payment at an address by dust in every block at other addresses', async () => {
     const node = await open({ depth: 3, watching: { mostPerRound: 2 } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { RANGE } from '../../src/actions/watch/find-missed-event.ts';
+import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import type { ChainEvent, Witness } from '../../src/chains/chain-reader.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { searchPlace } from '../../src/store/chain/deposit-places.ts';
@@ -110,6 +111,79 @@ describe('the work of a watcher', () => {
       select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
     assert.deepEqual(left, { count: 4 }, 'the others still wait');
     assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('decides a payment in the round that reads it, however many refusals of known items wait', async () => {
+    scene = await openRefundScene({ watching: { mostPerRound: 2 } });
+    const node = await scene.newNode();
+    await node.turn();
+    const known = await Promise.all(Array.from({ length: 12 }, () => scene.accept()));
+    for (const { payer, item } of known) scene.control.setBalance(payer.address, item.asset, 0n);
+    scene.control.relayAsStranger(known.map(({ signed }) => signed));
+    scene.control.mine();
+    await watchOnce(node.watchDeps, node.watcher);
+    const refusals = async () => {
+      const rows = await scene.db.sql`select from chain_events where type = 'refused' and decided_at is null`;
+      return rows.length;
+    };
+    assert.equal(await refusals(), 8);
+    const { id, signed } = await scene.accept({ method: 'permit2' });
+    scene.control.relayAsStranger([signed]);
+    scene.control.mine();
+    await watchOnce(node.watchDeps, node.watcher);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal(await refusals(), 5, 'they have the rest of the round');
+  });
+
+  it('decides refusals and sweeps beside payments about which the endpoints contradict each other', async () => {
+    scene = await openRefundScene({ witnesses: 2, watching: { mostPerRound: 2, sweepFrom: () => 0n } });
+    const node = await scene.newNode();
+    await node.turn();
+    const victims = await Promise.all(Array.from({ length: 6 }, () => scene.accept()));
+    scene.control.setPaused(DOLLAR);
+    const made = await forged(6);
+    const events = made.map((event, index) => {
+      const { item, commitment = '' } = victims[index] ?? {};
+      const { collector = '', payer = '', asset = '', recipient = '', amount = 0n, fee = 0n } = item ?? {};
+      return { ...event, collector, commitment, payer, asset, recipient, amount, fee } as ChainEvent;
+    });
+    scene.control.lie({ inventedEvents: events });
+    scene.control.testify(0, { invented: events });
+    scene.control.mine();
+    await node.follow();
+    scene.control.beHonest();
+    scene.control.relayAsStranger(victims.map(({ signed }) => signed));
+    scene.control.mine();
+    await node.turn(4);
+    const open = await scene.db.sql`
+      select type, count(*)::int as count from chain_events where decided_at is null group by type`;
+    assert.deepEqual([...open], [{ type: 'paid', count: 6 }], 'the others are decided');
+  });
+
+  it('ends a signature and counts a deposit while two hundred claims of strangers wait', async () => {
+    scene = await openRefundScene({ watching: { mostPerRound: 25 } });
+    const node = await scene.newNode();
+    await node.turn();
+    const deadlineS = Math.floor(scene.nowMs() / 1_000) + 60;
+    const lapsed = await scene.accept({ terms: { deadlineS } });
+    scene.control.setBalance(lapsed.payer.address, lapsed.item.asset, 0n);
+    const deposit = await scene.deposit();
+    const claims = await Promise.all(
+      Array.from({ length: 200 }, () => {
+        const subject = newId('pay_', scene.nowMs(), scene.world.random.bytes(10));
+        return scene.payers.payable('eip3009-vrs', { subject, amount: 1n, fee: 0n });
+      }),
+    );
+    scene.pass(5 * 60_000);
+    scene.control.mine();
+    deposit.send(1_000n);
+    scene.control.relayAsStranger(claims.map(({ signed }) => signed));
+    scene.control.mine();
+    for (let rounds = 0; rounds < 2; rounds += 1) await watchOnce(node.watchDeps, node.watcher);
+    const [left] = await scene.db.sql`select count(*)::int as count from chain_events where decided_at is null`;
+    assert.ok(Number(left?.count) >= 100, 'most of them still wait');
+    assert.equal(await scene.status(lapsed.id), 'requires_action');
+    assert.equal(await scene.status(deposit.id), 'succeeded');
   });
 
   it('delays no payment by sixty transactions of strangers, and asks about them at once', async () => {

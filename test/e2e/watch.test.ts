@@ -217,6 +217,38 @@ describe('the watcher', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
+  for (const liar of [0, 2]) {
+    it(`closes a mined transaction although endpoint ${liar + 1} of three adds an event to its receipt`, async () => {
+      await open({ witnesses: 3 });
+      const { payer, item, commitment } = await scene.accept();
+      const node = await scene.newNode();
+      await node.relay();
+      scene.control.setBalance(payer.address, item.asset, 0n);
+      scene.control.mine();
+      const [version] = await scene.versions();
+      const block = await scene.chain.reader.head();
+      const place = { block, transactionHash: version?.hash ?? '', logIndex: 99, collector: item.collector };
+      const { subject, asset, amount, fee, recipient } = item;
+      const paid = {
+        type: 'paid',
+        ...place,
+        commitment,
+        subject,
+        payer: payer.address,
+        asset,
+        amount,
+        fee,
+        recipient,
+      } as const;
+      scene.control.testify(liar, { invented: [paid] });
+      await node.turn(4);
+      const states = (await scene.versions()).map(({ hash, state }) => (hash === version?.hash ? state : 'other'));
+      assert.equal(states[0], 'final');
+      const rows = await scene.db.sql`select from chain_events where type = 'paid'`;
+      assert.equal(rows.length, 0);
+    });
+  }
+
   it('waits for an endpoint that lags behind the blocks already read', async () => {
     await open();
     const node = await scene.newNode();

@@ -1,6 +1,7 @@
 import {
   type DecidedEvent,
   deleteEvents,
+  type EventTurns,
   findUndecidedEvents,
   markDecided,
   type StoredEvent,
@@ -22,21 +23,31 @@ import { settlePaid } from './settle-paid.ts';
 import { slotOnChain } from './slot-on-chain.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
+/** The number of types of events, which share a round. */
+const TYPES = 3;
+
+/** The events that a round leaves to the next one. */
+export interface LeftEvents {
+  readonly hasMore: boolean;
+  /** True if there may be payments of ours among them. Strangers can cause any number of the others. */
+  readonly hasMorePayments: boolean;
+}
+
 /**
- * Applies the Collector's events of final blocks. Returns true if more undecided events may be left. An event counts only if it has
- * the commitment of a stored item, because anybody can make a contract emit a similar event.
+ * Applies the Collector's events of final blocks. An event counts only if its commitment is ours, because anybody can make a
+ * contract emit a similar event.
  */
-export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
+export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<LeftEvents> {
   const { network, memory } = watcher;
   const limit = 2 * mostPerRound(deps);
-  const ask = { network, upTo: view.finalNumber, after: memory.turns.event, limit };
+  const ask = { network, upTo: view.finalNumber, turns: memory.turns.events, limit };
   const found = await findUndecidedEvents(deps.db.sql, ask);
-  memory.turns.event = found.length < limit ? undefined : found.at(-1);
+  memory.turns.events = turnsAfter(memory.turns.events, found, limit);
   if (found.length === 0) {
     memory.disputes.delete('events');
     memory.disputes.delete('outgoing');
     memory.askAgainAtMs.clear();
-    return false;
+    return { hasMore: false, hasMorePayments: false };
   }
   const items = await itemsOf(deps, network, found);
   const known = found.flatMap((event) => {
@@ -61,7 +72,17 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const decided = await decideStrange(deps, watcher, strange);
   decided.push(...(await decideRefused(deps, watcher, proved)));
   await mark(deps, watcher, decided);
-  return found.length === limit && paid.length + decided.length > 0;
+  return {
+    hasMore: found.length === limit && paid.length + decided.length > 0,
+    // Payments have a third of a round that events of our items fill. With fewer of them, the round had all.
+    hasMorePayments: known.length === limit && paid.length * TYPES >= limit,
+  };
+}
+
+function turnsAfter(turns: EventTurns, found: readonly StoredEvent[], limit: number): EventTurns {
+  if (found.length < limit) return new Map();
+  const last = found.map(({ type, blockNumber, logIndex }) => [type, { blockNumber, logIndex }] as const);
+  return new Map([...turns, ...last]);
 }
 
 /**

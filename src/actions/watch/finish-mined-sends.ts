@@ -1,4 +1,3 @@
-import { ChainUnavailableError } from '../../chains/chain-errors.ts';
 import type { ChainEvent, Witness } from '../../chains/chain-reader.ts';
 import { slotWord } from '../../domain/addresses/families.ts';
 import type { ReportedSlots } from '../../domain/quorum.ts';
@@ -14,6 +13,7 @@ import {
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
 import {
   askUsedSlots,
+  askWitnesses,
   describeStatements,
   NO_RECEIPT,
   type ReceiptAnswer,
@@ -75,19 +75,26 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
 }
 
 /**
- * Leaves out sends whose receipt contains events that an endpoint had omitted from its list of logs. Those events are stored here,
- * and the send is closed after they have been applied.
+ * Removes sends whose receipt has events that were missing in the list of logs, because an endpoint omitted them. Those events are
+ * stored here, and the send is closed after they have been applied. Two endpoints must show the same events, because a made-up event
+ * would be deleted and found again in each round.
  */
 async function withoutUnread<T extends FinishedSend>(
   deps: WatchDeps,
-  { chain, network, lease }: Watcher,
+  { chain, network, lease, memory }: Watcher,
   sends: readonly T[],
 ): Promise<T[]> {
   const checked = await Promise.all(
     sends.map(async (send) => {
       const { hash, signer, slot } = send;
       if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, slot)).length === 0) return send;
-      const events = (await Promise.all(chain.reader.witnesses().map((witness) => eventsOf(witness, hash)))).flat();
+      const { finding, statements } = await askWitnesses(chain.reader, (witness) => eventsOf(witness, hash), eventsKey);
+      if (finding.is === 'disputed') {
+        const answers = describeStatements(statements, ({ length }) => `${length} events`);
+        memory.disputes.set('sends', `The receipt of ${hash}: ${answers}.`);
+      }
+      if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
+      const events = finding.value;
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, events.map(storedEvent), at));
       if (added === 0) return send;
@@ -102,13 +109,13 @@ async function withoutUnread<T extends FinishedSend>(
   return checked.filter((send) => send !== undefined);
 }
 
-async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainEvent[]> {
-  try {
-    return (await witness.receipt(hash))?.events ?? [];
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) return [];
-    throw error;
-  }
+async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainEvent[] | undefined> {
+  return (await witness.receipt(hash))?.events;
+}
+
+/** The same for the same events, also if an endpoint repeats some. */
+function eventsKey(events: readonly ChainEvent[]): string {
+  return [...new Set(events.map((event) => JSON.stringify(storedEvent(event))))].sort().join();
 }
 
 /**

@@ -1,5 +1,5 @@
 import { unlessUnavailable } from '../../chains/chain-errors.ts';
-import type { Block, ChainReader, Receipt, Witness } from '../../chains/chain-reader.ts';
+import type { Block, ChainEvent, ChainReader, Witness } from '../../chains/chain-reader.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
 import type { FinalityTag } from '../../chains/network.ts';
 import type { RegistryDeps } from '../../chains/registry.ts';
@@ -116,13 +116,17 @@ export function showings(reader: ChainReader, events: readonly StoredEvent[]) {
     if (block === undefined || (needsReceipts && receipt === undefined)) return undefined;
     if (block.hash !== event.blockHash) return ELSEWHERE;
     if (!needsReceipts) return SHOWN;
-    const isInReceipt = receipt !== 'none' && receipt?.events.some((reported) => isSame(storedEvent(reported), event));
-    return isInReceipt ? SHOWN : HIDDEN;
+    const reported = receipt?.get(event.logIndex);
+    return reported !== undefined && isSame(storedEvent(reported), event) ? SHOWN : HIDDEN;
   };
 }
 
 interface Seen {
-  readonly receipts: ReadonlyMap<string, Receipt | 'none' | undefined>;
+  /**
+   * The events of each transaction by their log index, without any if the endpoint has no receipt. Undefined if it gave no answer.
+   * Anybody can put thousands of events of known items into one transaction, so none is searched for in a list.
+   */
+  readonly receipts: ReadonlyMap<string, ReadonlyMap<number, ChainEvent> | undefined>;
   readonly blocks: ReadonlyMap<number, Block | undefined>;
 }
 
@@ -131,7 +135,11 @@ async function see(witness: Witness, events: readonly StoredEvent[], needsReceip
   const numbers = [...new Set(events.map(({ blockNumber }) => blockNumber))];
   const [receipts, blocks] = await Promise.all([
     Promise.all(
-      hashes.map((hash) => unlessUnavailable(witness.receipt(hash).then((receipt) => receipt ?? ('none' as const)))),
+      hashes.map((hash) =>
+        unlessUnavailable(
+          witness.receipt(hash).then((receipt) => new Map(receipt?.events.map((each) => [each.logIndex, each]))),
+        ),
+      ),
     ),
     Promise.all(numbers.map((number) => unlessUnavailable(witness.block(number)))),
   ]);

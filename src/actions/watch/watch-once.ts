@@ -41,12 +41,12 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
 async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   watcher.memory.provedTimes.clear();
   const view = await followChain(deps, watcher);
-  const hasMoreEvents = await decideEvents(deps, watcher, view);
+  const events = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
   let hasMoreMovements = false;
   const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
-  if (isTime && !hasMoreEvents) {
-    // If a step below fails, the next round repeats these steps, even if the chain has not moved.
+  if (isTime && !events.hasMorePayments) {
+    // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
     hasMoreMovements = await readMovements(deps, watcher, view);
@@ -59,7 +59,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
   await raiseUndetermined(deps, watcher);
-  return view.isBehind || hasMoreEvents || hasMoreMovements;
+  return view.isBehind || events.hasMore || hasMoreMovements;
 }
 
 /**
@@ -75,11 +75,16 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
   // If the page is not full, every payment has had its turn.
   if (payments.length < ask.limit) judged.clear();
-  else for (const { id, merchantId } of payments) judged.set(merchantId, id);
+  else for (const { id, merchantId } of payments) setLast(judged, merchantId, id);
   const subjects = payments.map(({ id }) => id);
   await judgePayments(deps, watcher, subjects);
   await judgeOutgoing(deps, watcher, ask);
   watcher.memory.reads = newRoundReads();
+}
+
+function setLast<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */

@@ -3,7 +3,7 @@ import type { Chains } from '../../chains/chains.ts';
 import type { ItemKey } from '../../domain/item.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { EventTurn } from '../../store/chain/chain-events.ts';
+import type { EventTurns } from '../../store/chain/chain-events.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -102,13 +102,13 @@ export interface WatchMemory {
   readonly provedTimes: Map<string, number>;
   /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
   readonly turns: {
-    /** By merchant: the id of the payment that was judged last. */
+    /** By merchant: the id of the last payment. The merchants are in the order of their last turns. */
     readonly payments: Map<string, string>;
     /** The outgoing item that was judged last. */
     outgoing: ItemKey | '';
-    /** The last undecided event of the last page. Undefined if that page contained all of them. */
-    event: EventTurn | undefined;
-    /** The number of claims that had their turn (see `notice-restore.ts`). */
+    /** Events that are not decided yet. Empty if the last round had all of them. */
+    events: EventTurns;
+    /** The number of claims of a forgotten transfer that had their turn. */
     claims: number;
   };
 }
@@ -156,7 +156,7 @@ export function newWatchMemory(): WatchMemory {
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
     provedTimes: new Map(),
-    turns: { payments: new Map(), outgoing: '', event: undefined, claims: 0 },
+    turns: { payments: new Map(), outgoing: '', events: new Map(), claims: 0 },
   };
 }
 

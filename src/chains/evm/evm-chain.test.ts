@@ -515,6 +515,26 @@ describe('an EVM chain', () => {
       flooded.close();
     });
 
+    it('judges the signature of an account with code while an endpoint refuses surveys', async () => {
+      const wallet = `0x${'5a'.repeat(20)}`;
+      // A contract that confirms every signature (ERC-1271).
+      await evm.request({ method: 'hardhat_setCode', params: [wallet, '0x631626ba7e60e01b60005260206000f3'] });
+      const honest = transport(() => evm);
+      let isRefusing = true;
+      const throttling: Transport = {
+        ...honest,
+        post: async (body, signal) =>
+          isRefusing ? { status: 429, text: '', retryAfterS: 60 } : honest.post(body, signal),
+      };
+      const flooded = createEvmChain({ world: systemWorld, network, endpoints: [throttling] });
+      await assert.rejects(askAbout(flooded, 100), ChainUnavailableError);
+      isRefusing = false;
+      const { item, signature } = await signed(itemOf('eip3009-bytes', { payer: wallet }));
+      assert.deepEqual(await flooded.payerSide.judge(item, signature), { is: 'short_balance' });
+      await assert.rejects(askAbout(flooded, 100), ChainUnavailableError, 'the pause holds for surveys');
+      flooded.close();
+    });
+
     it('makes no other call wait for surveys without an answer', async () => {
       const honest = transport(() => evm);
       const { promise: end, resolve } = Promise.withResolvers<void>();

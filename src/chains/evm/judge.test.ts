@@ -40,12 +40,15 @@ function close({ rpc, surveyRpc }: EvmContext): void {
 
 describe('the judgement of a signature', () => {
   let evm: LocalEvm;
+  /** Another chain with the same contracts and accounts, for an endpoint that reports other code. */
+  let other: LocalEvm;
   let context: EvmContext;
   /** Requests by the calls for money, and by those for surveys. */
   const sent = { money: 0, surveys: 0 };
 
   before(async () => {
     evm = await createSandboxEvm({ mining: 'manual' });
+    other = await createSandboxEvm({ mining: 'manual' });
     context = openContext([undefined]);
     // The first request to an endpoint asks for its chain as well.
     const { item, signature } = await signedBy(payer);
@@ -55,10 +58,11 @@ describe('the judgement of a signature', () => {
   after(async () => {
     close(context);
     await evm.close();
+    await other.close();
   });
 
-  /** A context with an endpoint for each element, which shows this code at every address, or the truth. */
-  function openContext(codes: readonly (string | undefined)[]): EvmContext {
+  /** A context with an endpoint for each element, which shows this code at every address, another chain, or the truth. */
+  function openContext(codes: readonly (string | LocalEvm | undefined)[]): EvmContext {
     const opened = (as: keyof typeof sent) =>
       createRpc({
         world: systemWorld,
@@ -69,8 +73,8 @@ describe('the judgement of a signature', () => {
           (code): Transport => ({
             post: async (body) => {
               sent[as] += 1;
-              const text = await evm.rpc(body);
-              return { status: 200, text: code === undefined ? text : withCode(code, body, text) };
+              const text = await (typeof code === 'object' ? code : evm).rpc(body);
+              return { status: 200, text: typeof code === 'string' ? withCode(code, body, text) : text };
             },
             close: () => {},
           }),
@@ -110,15 +114,31 @@ describe('the judgement of a signature', () => {
     assert.deepEqual(sent, { money: 0, surveys: 20 }, 'only a key signs the older form');
   });
 
-  it('takes the signature of an account with code, if one endpoint of two shows no code', async () => {
+  it('takes the signature of an account with code, if one endpoint of three shows no code', async () => {
     const { item, signature } = await signedBy(stranger, { payer: WALLET });
     await evm.request({ method: 'hardhat_setCode', params: [WALLET, SIGNS_ALL] });
-    const lying = openContext(['0x', undefined]);
+    const lying = openContext([other, undefined, undefined]);
     const ask = { item, commitment: commitmentOf(item), signature, sender: undefined };
     const [before] = lying.rpc.inOrder();
     const verdict = await judge(lying, ask).finally(() => close(lying));
     assert.equal(before?.name, 'endpoint 1', 'the liar is asked first');
     assert.deepEqual(verdict, { is: 'short_balance' });
+  });
+
+  it('takes no made-up signature, if one endpoint of two or three invents code that confirms everything', async () => {
+    const { item, signature } = await signedBy(stranger);
+    await other.request({ method: 'hardhat_setCode', params: [payer.address, SIGNS_ALL] });
+    const ask = { item, commitment: commitmentOf(item), signature, sender: undefined };
+    const believing = openContext([other]);
+    assert.equal((await judge(believing, ask).finally(() => close(believing))).is, 'good', 'by its word alone');
+    for (const codes of [
+      [other, undefined],
+      [undefined, other],
+      [other, undefined, undefined],
+    ]) {
+      const lying = openContext(codes);
+      assert.deepEqual(await judge(lying, ask).finally(() => close(lying)), { is: 'wrong_signature' });
+    }
   });
 
   it('takes the signature of an account’s key, if one endpoint of two invents code that confirms nothing', async () => {

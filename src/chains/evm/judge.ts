@@ -3,6 +3,7 @@ import { ChainUnavailableError, SenderShortError, unlessUnavailable } from '../c
 import type { Verdict } from '../payer-side.ts';
 import type { ItemOutcome } from '../sender.ts';
 import { simulate } from './batches.ts';
+import type { Endpoint } from './endpoint.ts';
 import { ethCall, unlessFaulty } from './eth-call.ts';
 import { type AssetTerms, askingOnly, type EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
@@ -18,8 +19,8 @@ import { functionCall, uint } from './words.ts';
 /**
  * The outcome if the item were executed now. The signature of the account's key is checked locally, and the payer's state is then
  * read in one round trip. If the account has code, the code decides about its signatures, even for a key with delegated code
- * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. For such a signature only one
- * question is asked, by the connection for surveys. It takes calls from payments only if the account has code.
+ * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. Such a signature costs one
+ * question among the surveys, and the calls for money stay unused unless the account has code, or surveys get no answer.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
   const { method, network, payer } = ask.item;
@@ -29,6 +30,7 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
     if (!mayBeOfCode(ask)) return { is: byKey };
     ask.onUnproved?.();
     if (!(await mayHaveCode(context, payer))) return { is: byKey };
+    if (context.rpc.inOrder().length > 1) return sharedVerdict(context, ask, byKey);
   }
   const verdict = await unlessFaulty(judgeByChain(context, ask, byKey));
   // The token was fine when its option was made, so the fault may also be a nonsense answer of the endpoint.
@@ -39,22 +41,53 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
   return (await otherVerdict(context, ask, byKey)) ?? verdict;
 }
 
-/** True if one of two endpoints shows code. The two are asked separately, because a single one could deny the code of every account. */
-async function mayHaveCode({ surveyRpc, surveyLens, world }: EvmContext, account: string): Promise<boolean> {
-  const [first, second] = surveyRpc.inOrder();
-  if (first === undefined || second === undefined) return surveyLens.ask(hasCodeCall(account));
-  const asked = [first, second].map((endpoint) => unlessUnavailable(surveyRpc.callOne(endpoint, hasCodeCall(account))));
-  const answers = await gatherAnswers(world.timers, asked, (hasCode) => hasCode);
-  return answers.length === 0 ? surveyLens.ask(hasCodeCall(account)) : answers.includes(true);
+/**
+ * True if one of two endpoints shows code. Each is asked for itself, because a single one could deny the code of every account. While
+ * nobody answers surveys, because strangers cause too many, the calls for money are used.
+ */
+async function mayHaveCode({ network, surveyRpc, rpc, world }: EvmContext, account: string): Promise<boolean> {
+  for (const calls of [surveyRpc, rpc]) {
+    const two = calls.inOrder().slice(0, 2);
+    const asked = two.map((endpoint) => unlessUnavailable(calls.callOne(endpoint, hasCodeCall(account))));
+    const answers = await gatherAnswers(world.timers, asked, (hasCode) => hasCode);
+    if (answers.length > 0) return answers.includes(true);
+  }
+  throw new ChainUnavailableError(network.chainId, 'no endpoint says whether an account has code');
+}
+
+/**
+ * The verdict that two endpoints share, each asked for itself, about a signature that only the account's code can prove. A single
+ * endpoint could invent code that takes every signature, or deny the code of every account.
+ */
+async function sharedVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict> {
+  const verdictsOf = async (endpoints: readonly Endpoint[]) => {
+    const asked = endpoints.map((endpoint) => verdictAt(context, endpoint, ask, byKey));
+    return (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
+  };
+  const endpoints = context.rpc.inOrder();
+  let verdicts = await verdictsOf(endpoints.slice(0, 2));
+  if (sharedOf(verdicts) === undefined) verdicts = [...verdicts, ...(await verdictsOf(endpoints.slice(2)))];
+  if (verdicts.length < 2) {
+    throw new ChainUnavailableError(ask.item.network, 'too few endpoints judge the signature of an account with code');
+  }
+  return sharedOf(verdicts) ?? { is: byKey };
+}
+
+function sharedOf(verdicts: readonly Verdict[]): Verdict | undefined {
+  const groups = [...Map.groupBy(verdicts, ({ is }) => is).values()];
+  return groups.find(({ length }) => length > 1)?.[0];
+}
+
+/** The verdict by the word of this endpoint. Undefined if it gives no answer. */
+function verdictAt(context: EvmContext, endpoint: Endpoint, ask: Judgement, byKey: KeyVerdict) {
+  return unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask, byKey)));
 }
 
 /** A good verdict of one of two endpoints, which are asked separately. */
 async function otherVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict | undefined> {
   const [first, second] = context.rpc.inOrder();
   if (first === undefined || second === undefined) return undefined;
-  const asked = [first, second].map((endpoint) =>
-    unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask, byKey))),
-  );
+  const asked = [first, second].map((endpoint) => verdictAt(context, endpoint, ask, byKey));
   const verdicts = await gatherAnswers(context.world.timers, asked, ({ is }) => is === 'good');
   return verdicts.find(({ is }) => is === 'good');
 }

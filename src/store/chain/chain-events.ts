@@ -47,26 +47,31 @@ function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[],
         fields jsonb)`;
 }
 
-/** The sort key of an event in the order in which `findUndecidedEvents` reads events. */
-export type EventTurn = Pick<StoredEvent, 'type' | 'blockNumber' | 'logIndex'>;
-
-const BEFORE_ALL = { type: '', blockNumber: -1, logIndex: -1 };
+/** By type: the last event that had its turn. */
+export type EventTurns = ReadonlyMap<StoredEvent['type'], Pick<StoredEvent, 'blockNumber' | 'logIndex'>>;
 
 /**
- * Undecided events up to a block. Events of stored items come first, because strangers can cause any number of other events. Among these,
- * events after the key `after` come first, so that events about which the endpoints contradict each other do not fill every round. Then
- * payments come before refusals, because a payment overrides a refusal.
+ * Undecided events up to a block. Events of our items come first, because strangers can cause any number of other events. Types take
+ * turns, payments first, because strangers can cause any number of refusals and sweeps of our items, too. Each type continues after
+ * its last event, because events about which the endpoints contradict each other must not fill the round.
  */
 export async function findUndecidedEvents(
   db: Reader,
-  { network, upTo, after, limit }: { network: string; upTo: number; after: EventTurn | undefined; limit: number },
+  { network, upTo, turns, limit }: { network: string; upTo: number; turns: EventTurns; limit: number },
 ): Promise<StoredEvent[]> {
-  const { type, blockNumber, logIndex } = after ?? BEFORE_ALL;
   const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
-    select ${eventColumns(db)} from chain_events
-    where network = ${network} and decided_at is null and block_number <= ${upTo}
-    order by not exists (select from items i where i.commitment = chain_events.commitment),
-      (type, block_number, log_index) <= (${type}, ${blockNumber}, ${logIndex}), type, block_number, log_index
+    with undecided as (
+      select *, not exists (select from items i where i.commitment = chain_events.commitment) as is_strange,
+        ${db.json(Object.fromEntries(turns))}::jsonb -> type as last
+      from chain_events
+      where network = ${network} and decided_at is null and block_number <= ${upTo}
+    )
+    select ${eventColumns(db)} from undecided
+    order by is_strange, row_number() over (
+        partition by is_strange, type
+        order by (block_number, log_index) <= ((last ->> 'blockNumber')::bigint, (last ->> 'logIndex')::int) is true,
+          block_number, log_index),
+      type
     limit ${limit}`;
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }

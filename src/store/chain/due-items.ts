@@ -200,20 +200,23 @@ export interface PaymentToJudge {
   readonly merchantId: string;
 }
 
-/** For each merchant, the payment that was judged last, both by id. */
+/** By merchant: the last judged payment. The merchant that was judged last is the last one. */
 export type JudgedPayments = ReadonlyMap<string, string>;
 
 /**
- * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or whose authorization a simulation found
- * used already. Judging a payment may have to wait for the chain, so no payment may block another: partners take turns, then the merchants
- * of a partner. Each merchant's payments continue after the last judged one.
+ * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
+ * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner.
+ * Those that were judged last come last, and each merchant continues after its last judged payment.
  */
 export async function findPaymentsToJudge(
   db: Reader,
   ask: { network: string; finalAt: Date; now: Date; judged: JudgedPayments; limit: number },
 ): Promise<PaymentToJudge[]> {
   const rows = await db<PaymentToJudge[]>`
-    with found as (
+    with judged as (
+      select * from unnest(${[...ask.judged.keys()]}::text[], ${[...ask.judged.values()]}::text[])
+        with ordinality as judged(merchant_id, payment_id, place)
+    ), found as (
       select i.subject from items i join payments p on p.id = i.subject
       where i.network = ${ask.network} and i.state in ('offered', 'due', 'sent') and i.deadline < ${ask.finalAt}
         and i.purpose = 'payment'
@@ -222,13 +225,15 @@ export async function findPaymentsToJudge(
       select subject from items
       where network = ${ask.network} and state = 'due' and refusal = 'used' and purpose = 'payment'
     ), own as (
-      select p.id, p.merchant_id as "merchantId", p.partner_id, row_number() over (
-        partition by p.merchant_id
-        order by p.id <= coalesce(${db.json(Object.fromEntries(ask.judged))}::jsonb ->> p.merchant_id, ''), p.id) as turn
-      from found join payments p on p.id = found.subject
+      select p.id, p.merchant_id as "merchantId", p.partner_id, coalesce(judged.place, 0) as place,
+        row_number() over (
+          partition by p.merchant_id order by p.id <= coalesce(judged.payment_id, ''), p.id) as turn
+      from found join payments p on p.id = found.subject left join judged on judged.merchant_id = p.merchant_id
     )
     select id, "merchantId" from own
-    order by row_number() over (partition by partner_id order by turn, "merchantId"), partner_id limit ${ask.limit}`;
+    order by row_number() over (partition by partner_id order by turn, place, "merchantId"),
+      max(place) over (partition by partner_id), partner_id
+    limit ${ask.limit}`;
   return rows;
 }
 
