@@ -44,6 +44,9 @@ function summaryOf(type: EventType, { data, evidence }: { readonly data: Facts; 
   if (type === 'refund.failed' && typeof data.problem === 'string') return REFUND_TEXTS[publicProblem(data.problem)];
   if (type !== 'payment.reorged') return EVENT_TYPES[type].summary;
   if (evidence.transaction !== undefined) return 'The payment is in the chain again after the reorganisation.';
+  if (evidence.lost === true) {
+    return 'A reorganisation deeper than final depth removed money from the deposit address. Unless the chain includes the transfer again, the payer has to send it again.';
+  }
   const what = evidence.payout === undefined ? 'a transaction of the payment' : 'the payout of the payment';
   return `A reorganisation deeper than final depth removed ${what}. It is sent again.`;
 }
