@@ -228,6 +228,20 @@ describe('the point of sale', () => {
     second.pos.stop();
   });
 
+  it('says that there is no connection while a link waits for its answer', async () => {
+    let isUp = false;
+    const device = newDevice(newStorage(), ({ path }) => {
+      if (path !== '/v1/sessions') return SESSION;
+      return isUp ? OK({}) : LOST;
+    });
+    const started = device.pos.start('token');
+    await device.until(() => device.pos.view().isOffline);
+    isUp = true;
+    await started;
+    assert.deepEqual([device.pos.view().session, device.pos.view().isOffline], ['in', false]);
+    device.pos.stop();
+  });
+
   it('leaves the outcome of a cancellation to the gateway', async () => {
     let current = 'requires_action';
     const device = newDevice(newStorage(), (request) => {

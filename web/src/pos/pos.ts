@@ -112,7 +112,7 @@ export function createPos(deps: PosDeps) {
     const request = { method: 'POST', path: '/v1/sessions', mode: deps.firstMode, body: { link: token } } as const;
     for (let failures = 0; !life.signal.aborted; failures += 1) {
       const answer = await deps.ask(request, life.signal);
-      if (answer.is === 'refused') set({ problem: { kind: 'link' } });
+      set({ isOffline: answer.is === 'unknown', ...(answer.is === 'refused' && { problem: { kind: 'link' } }) });
       if (answer.is !== 'unknown') return;
       await pause(backoffMs(failures, random), life.signal, outside);
     }
