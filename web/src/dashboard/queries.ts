@@ -6,6 +6,7 @@ import type {
   CurrentSession,
   ListedMerchant,
   Merchant,
+  MerchantCurrencies,
   PaymentPage,
   PaymentStatistics,
 } from './api-types.ts';
@@ -78,6 +79,15 @@ export function merchantQuery(merchantId: string) {
     queryKey: ['merchants', 'one', merchantId],
     queryFn: ({ signal }) =>
       call<{ merchant: Merchant }>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}`, { signal }),
+  });
+}
+
+/** The currencies that the merchant's assets can pay. Its list can change, so the key begins as that of the merchant. */
+export function currenciesQuery(merchantId: string) {
+  return queryOptions({
+    queryKey: ['merchants', 'one', merchantId, 'currencies'],
+    queryFn: ({ signal }) =>
+      call<MerchantCurrencies>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}/currencies`, { signal }),
   });
 }
 

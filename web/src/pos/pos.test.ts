@@ -35,6 +35,7 @@ function newDevice(
     { code: 'USD', decimals: 2, modes: ['test', 'live'] },
     { code: 'HUF', decimals: 2, modes: ['test', 'live'] },
   ],
+  ofMerchant: () => Answer = () => LOST,
 ) {
   const requests: Request[] = [];
   const outside = new EventTarget();
@@ -42,6 +43,7 @@ function newDevice(
   const pos = createPos({
     ask: async (request, signal) => {
       if (isBranding(request)) return brand();
+      if (request.path.endsWith('/currencies')) return ofMerchant();
       requests.push(request);
       const found = answer(request);
       if (found !== undefined) return found;
@@ -97,6 +99,28 @@ describe('the point of sale', () => {
     await third.pos.start('');
     assert.equal(brandOf(third), undefined, 'another merchant has not the look of the first');
     third.pos.stop();
+  });
+
+  it('charges in a currency that the merchant’s assets can pay, also after a restart without a connection', async () => {
+    const storage = newStorage();
+    const codes = OK({ currencies: [{ code: 'HUF', decimals: 2 }] });
+    const first = newDevice(
+      storage,
+      () => SESSION,
+      undefined,
+      undefined,
+      () => codes,
+    );
+    await first.pos.start('');
+    await first.until(() => first.pos.view().kept.currency === 'HUF');
+    first.pos.stop();
+    const second = newDevice(storage, (request) => (isCreate(request) ? CREATED : SESSION));
+    await second.pos.start('');
+    second.pos.charge('1000', '0');
+    await second.until(() => second.requests.some(isCreate));
+    const order = second.requests.find(isCreate)?.body as { amount: object } | undefined;
+    assert.deepEqual(order?.amount, { unit: 'iso4217/HUF', value: '1000' });
+    second.pos.stop();
   });
 
   it('takes a payment, and says paid once the gateway says succeeded', async () => {
