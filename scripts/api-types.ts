@@ -111,6 +111,7 @@ const SHOWN = [
   'GatewayState',
   'LateMoneyPage',
   'Merchant',
+  'MerchantCurrencies',
   'MerchantPage',
   'NetworkState',
   'Partner',

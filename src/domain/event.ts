@@ -6,10 +6,7 @@
 export const EVENT_TYPES = {
   'payment.created': of('payment', 'A payment was created.'),
   'payment.processing': of('payment', 'A payer has signed or sent the payment, and it is being carried out.'),
-  'payment.requires_action': of(
-    'payment',
-    'The last attempt to pay is over, and nothing was charged by it. The payment can be paid again.',
-  ),
+  'payment.requires_action': of('payment', 'The last attempt to pay is over. The payment can be paid again.'),
   'payment.succeeded': of('payment', 'The payment has arrived, at final depth.'),
   'payment.failed': of('payment', 'The payment was declined.'),
   'payment.expired': of('payment', 'The time to pay is over. Money that has come all the same is late money.'),

@@ -6,6 +6,12 @@ export type LateReason = (typeof LATE_REASONS)[number];
 export const LATE_STATES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
 export type LateState = (typeof LATE_STATES)[number];
 
+/** The name of the text that tells payers how their late money comes back. Money whose return nobody has requested goes first. */
+export function returnTextOf(states: readonly LateState[]): 'lateText' | 'lateReturning' | 'lateReturned' {
+  if (states.includes('unclaimed')) return 'lateText';
+  return states.every((state) => state === 'returned') ? 'lateReturned' : 'lateReturning';
+}
+
 /** Money that a payment did not need, as the events of the payment record it. */
 export interface LateMoney {
   /** The id of the late money. Missing in events of an older version. */

@@ -1,4 +1,5 @@
-import type { LateReason } from './late-money.ts';
+import type { LateReason, LateState } from './late-money.ts';
+
 export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -34,6 +35,13 @@ export interface MailedAmount {
   readonly symbol: string;
 }
 
+export interface MailedLateMoney {
+  readonly amount: MailedAmount;
+  readonly reason: LateReason;
+  /** The state of its return. Missing in mails of an older version, whose money nobody had returned. */
+  readonly status?: LateState;
+}
+
 export interface ReceiptContent {
   readonly kind: 'receipt';
   readonly merchant: string;
@@ -55,8 +63,8 @@ export interface ReceiptContent {
   /** The hash of the terms that the payer signed. Null if the money was sent to a deposit address. */
   readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
-  /** Money that arrived and did not count for the payment. Missing in mails of an older version. */
-  readonly lateMoney?: readonly { readonly amount: MailedAmount; readonly reason: LateReason }[];
+  /** Money that arrived and did not count. Missing in mails of an older version. */
+  readonly lateMoney?: readonly MailedLateMoney[];
   readonly pageUrl: string;
   readonly isTest: boolean;
 }

@@ -25,6 +25,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { auditLogRoutes } from './routes/audit-log.ts';
 import { brandingRoutes } from './routes/branding.ts';
+import { currencyRoutes } from './routes/currencies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
@@ -93,6 +94,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(referenceRoutes, deps);
   await app.register(merchantRoutes, deps);
   await app.register(brandingRoutes, deps);
+  await app.register(currencyRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(assetRoutes, deps);
   await app.register(acceptedAssetRoutes, deps);

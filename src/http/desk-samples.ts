@@ -38,6 +38,15 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
     body: { accentColor: BRANDING.accentColor, poweredBy: false },
     answer: { branding: { ...BRANDING, poweredBy: false } },
   },
+  'get /v1/merchants/{merchantId}/currencies': {
+    params: OF_MERCHANT,
+    answer: {
+      currencies: [
+        { code: 'USD', decimals: 2 },
+        { code: 'EUR', decimals: 2 },
+      ],
+    },
+  },
   'get /v1/api-keys': { answer: { apiKeys: [KEY], nextCursor: null } },
   'post /v1/api-keys': {
     body: { label: KEY.label, scopes: KEY.scopes, addresses: KEY.addresses },

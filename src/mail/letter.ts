@@ -1,4 +1,5 @@
 import { escapeHtml } from '../domain/escape-html.ts';
+import { returnTextOf } from '../domain/late-money.ts';
 import { latinDigits } from '../domain/latin-digits.ts';
 import type { AlertContent, Language, MailContent, MailedAmount, ReceiptContent } from '../domain/mail.ts';
 import { decimalText } from '../domain/money.ts';
@@ -110,7 +111,8 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
   }
   if (lateMoney.length > 0) {
     const rows = lateMoney.map((money) => [words[money.reason], amount(money.amount)] as const);
-    blocks.push({ title: words.lateMoney, rows }, { paragraph: fill(words.lateText, { merchant }) });
+    const text = words[returnTextOf(lateMoney.map(({ status = 'unclaimed' }) => status))];
+    blocks.push({ title: words.lateMoney, rows }, { paragraph: fill(text, { merchant }) });
   }
   blocks.push(
     { paragraph: words.pageLink },

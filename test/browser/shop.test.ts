@@ -12,7 +12,11 @@ import { acceptedSuite } from './accepted.suite.ts';
 import { assertAccessible } from './accessible.ts';
 import { brandingSuite } from './branding.suite.ts';
 import { missingBrowser } from './chromium.ts';
+import { linkOf } from './operator-link.ts';
 import { openScene, type Scene, steps, TEN_TOKENS, type Visit, wordsOf } from './scene.ts';
+
+/** True once the service worker of the point of sale has stored the page and its files. */
+const IS_KEPT = `caches.open('till-pos').then((cache) => cache.match('/pos')).then((page) => page !== undefined)`;
 
 describe('a shop without code', { skip: missingBrowser() }, () => {
   let scene: Scene;
@@ -252,11 +256,10 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       const visit = await scene.visit();
       await visit.page.goto(new URL('/pos', till.page.url()).href);
       await at(visit.page, en.signInTitle);
-      const isKept = `caches.open('till-pos').then((cache) => cache.match('/pos')).then((page) => page !== undefined)`;
-      await until('the page is kept', () => visit.page.evaluate(isKept));
+      await until('the page is kept', () => visit.page.evaluate(IS_KEPT));
       await visit.context.setOffline(true);
       await visit.page.reload();
-      await visit.page.getByText(en.offline).or(visit.page.getByText(en.loading)).first().waitFor();
+      await visit.page.getByText(en.offline).waitFor();
       await visit.close();
     });
 
@@ -320,6 +323,24 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       const isControlled = 'navigator.serviceWorker.ready.then((r) => r.active !== null)';
       assert.equal(await till.page.evaluate(isControlled), true);
       await till.close();
+    });
+
+    it('opens with its keypad and its styles without a connection, after a first visit that signed the device in', async () => {
+      const { hash, origin } = new URL(await linkOf(scene, 'Casey'));
+      const visit = await scene.visit({ viewport: { width: 390, height: 844 } });
+      const { page } = visit;
+      const key = page.getByRole('button', { name: '7', exact: true });
+      const keyWidth = async () => Math.round((await key.boundingBox())?.width ?? 0);
+      await page.goto(new URL(`/pos${hash}`, origin).href);
+      await key.waitFor();
+      const width = await keyWidth();
+      await until('the page is kept', () => page.evaluate(IS_KEPT));
+      await visit.context.setOffline(true);
+      await page.reload();
+      await key.waitFor();
+      assert.equal(await keyWidth(), width, 'the stylesheet is applied');
+      await page.getByText(en.offline).waitFor();
+      await visit.close();
     });
   });
 });

@@ -146,7 +146,7 @@ describe('late money that a partner gives back', () => {
       ]);
       await request(id, friend);
       assert.deepEqual(await shownToPayer(), [
-        ['late 1000 requested', null, 'The merchant has asked for its return. It is sent soon.'],
+        ['late 1000 requested', null, 'Its return was requested. It may wait some time before it is sent.'],
       ]);
       await scene.live(node, 6);
       assert.equal((await unexpected(id)).state, 'returned');

@@ -489,6 +489,7 @@ function routesOf(id: string) {
     { method: 'PATCH', url: `/v1/merchants/${id}`, payload: { merchantName: 'Mine now' } },
     { method: 'GET', url: `/v1/merchants/${id}/branding`, payload: undefined },
     { method: 'PATCH', url: `/v1/merchants/${id}/branding`, payload: { poweredBy: false } },
+    { method: 'GET', url: `/v1/merchants/${id}/currencies`, payload: undefined },
     { method: 'GET', url: `/v1/merchants/${id}/settlements`, payload: undefined },
     { method: 'POST', url: crypto, payload: { settlements: [{ asset, destination }] } },
     { method: 'PUT', url: `${crypto}/crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6`, payload: { destination } },

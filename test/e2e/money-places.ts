@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { mailReceipt } from '../../src/actions/paying/mail-receipt.ts';
+import type { LateState } from '../../src/domain/late-money.ts';
 import type { ReceiptContent } from '../../src/domain/mail.ts';
 import { parseDecimal } from '../../src/domain/money.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import { letterOf } from '../../src/mail/letter.ts';
+import { en as mailWords } from '../../src/mail/words/en.ts';
 import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
 import { en as checkoutWords } from '../../web/src/checkout/strings/en.ts';
 import { endingOf, isFinal } from '../../web/src/pos/ending.ts';
@@ -34,6 +36,21 @@ type Place = (world: World, id: string, read: (url: string) => Promise<Json>) =>
 
 const lateOf = (money: readonly Json[]) => money.map(({ reason, amount }) => `${reason} ${amount.value}`).sort();
 
+/** The state of the return, or of the returns. */
+function backOf(money: readonly Json[]): LateState | undefined {
+  const states = [...new Set(money.map(({ status }) => status))];
+  return states.length === 0 ? undefined : (states.join(', ') as LateState);
+}
+
+/** The state that a text for people names. The first text has a name of a merchant in the middle. */
+function backIn(words: Readonly<Record<keyof typeof BACK_TEXTS, string>>, text: string | undefined) {
+  const keys = Object.keys(BACK_TEXTS) as (keyof typeof BACK_TEXTS)[];
+  const key = keys.find((each) => text?.endsWith(words[each].split('}').at(-1) ?? '?'));
+  return key && BACK_TEXTS[key];
+}
+
+const BACK_TEXTS = { lateText: 'unclaimed', lateReturning: 'requested', lateReturned: 'returned' } as const;
+
 /** By the words of a place, in which a reason is spelled for people. */
 function reasonIn(words: Readonly<Record<(typeof REASONS)[number], string>>, text: string): string {
   return REASONS.find((reason) => words[reason] === text) ?? text;
@@ -53,17 +70,17 @@ function inUnits(asset: string, text: string): bigint {
 export const PLACES: Readonly<Record<string, Place>> = {
   async API(_, id, read) {
     const { info, lateMoney } = await read(`/v1/payments/${id}`);
-    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney), back: backOf(lateMoney) };
   },
   async gateway(_, id, read) {
     const { info } = await read(`/v1/gateway/payment/${id}/status`);
     const { lateMoney } = await read(`/v1/gateway/payment/${id}`);
-    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney), back: backOf(lateMoney) };
   },
   async list(_, id, read) {
     const { data } = await read('/v1/payments?limit=100');
     const { status, tokenAmount, lateMoney = [] } = data.find((each: Json) => each.paymentId === id);
-    return { paid: status === 'succeeded' ? tokenAmount.value : '-', late: lateOf(lateMoney) };
+    return { paid: status === 'succeeded' ? tokenAmount.value : '-', late: lateOf(lateMoney), back: backOf(lateMoney) };
   },
   /** The settlement and the fee are the money that counted. Late money is no part of them. */
   async settlement(_, id, read) {
@@ -78,7 +95,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
   async 'data of the dashboard'(_, id, read) {
     const { lateMoney } = await read(`/v1/late-money?paymentId=${id}`);
     const { info } = await read(`/v1/payments/${id}`);
-    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney), back: backOf(lateMoney) };
   },
   /** Opened after the end: the document has everything that the page shows. */
   async 'state of the checkout'({ gateway }, id) {
@@ -86,22 +103,28 @@ export const PLACES: Readonly<Record<string, Place>> = {
     for (const name of ['expiredText', 'expiredTextAlone', 'cancelledText', 'failedText', 'declinedText'] as const) {
       assert.doesNotMatch(strings[name], /charged|not been paid/, 'without evidence nothing is said to be charged');
     }
-    return { paid: payment.info?.optionAmount.value ?? '-', late: lateOf(payment.lateMoney ?? []) };
+    return {
+      paid: payment.info?.optionAmount.value ?? '-',
+      late: lateOf(payment.lateMoney ?? []),
+      back: backOf(payment.lateMoney ?? []),
+    };
   },
   async receipt({ gateway }, id, read) {
     if ((await read(`/v1/payments/${id}`)).info === null) return null;
     const { paid, lateMoney } = await stateIn<ReceiptPage>(gateway, await receiptPath(id, read));
-    return { paid: paid.value, late: lateOf(lateMoney) };
+    return { paid: paid.value, late: lateOf(lateMoney), back: backOf(lateMoney) };
   },
   async PDF({ gateway }, id, read) {
     if ((await read(`/v1/payments/${id}`)).info === null) return null;
     const sheet = sheetOf(await stateIn<ReceiptPage>(gateway, await receiptPath(id, read)), wordsIn('en'));
     const rows = sheet.sections.flatMap((section) => section.rows);
     const paid = rows.find(({ label }) => label === checkoutWords.paidWith)?.value ?? '';
-    const late = sheet.sections.find(({ title }) => title === checkoutWords.lateMoney)?.rows ?? [];
+    const section = sheet.sections.find(({ title }) => title === checkoutWords.lateMoney);
+    const late = section?.rows ?? [];
     return {
       paid: unitsIn(paid),
       late: late.map(({ label, value }) => `${reasonIn(checkoutWords, label)} ${unitsIn(value)}`).sort(),
+      back: backIn(checkoutWords, section?.text),
     };
   },
   async mail({ scene, gateway }, id, read) {
@@ -120,6 +143,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         const value = valueAt(checkoutWords[reason]);
         return value === undefined ? [] : [`${reason} ${unitsIn(value)}`];
       }),
+      back: lines.map((line) => backIn(mailWords, line)).find((back) => back !== undefined),
     };
   },
   /** The lines of the books have no reasons. */
@@ -148,7 +172,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
     const sums = new Map<string, bigint>();
     const until = new Date(scene.nowMs() + 1);
     for await (const row of exportBooks(scene.db.sql, REGISTRY, { from: new Date(0), to: until })) {
-      if (row.payment !== id || row.kind.startsWith('refund')) continue;
+      if (row.payment !== id || /refund|return/.test(row.kind)) continue;
       assert.equal(inUnits(row.asset, row.gross), inUnits(row.asset, row.fee) + inUnits(row.asset, row.net));
       sums.set(row.asset, (sums.get(row.asset) ?? 0n) + inUnits(row.asset, row.gross));
     }
@@ -176,20 +200,29 @@ export const PLACES: Readonly<Record<string, Place>> = {
     assert.equal(amount === undefined, paid === undefined, 'the amount that paid is named');
     assert.ok(!texts.some((text) => /nothing was charged/i.test(text)), texts.join('\n'));
     const late = entries.filter(({ what }: Json) => what === 'payment.late_money');
+    const last = entries.filter(({ what }: Json) => what === 'payment.late_money_updated').at(-1)?.text;
+    const known = RETURN_TEXTS.find(([text]) => last?.endsWith(text))?.[1];
     return {
       paid: amount === undefined ? '-' : unitsIn(amount),
       late: late
         .map(({ text }: Json) => `${TIMELINE[text.split(': ').at(-1)]} ${unitsIn(text.split('. ').at(-1))}`)
         .sort(),
+      back: late.length === 0 ? undefined : (known ?? 'unclaimed'),
     };
   },
   async webhook(_, id, read) {
-    const { events } = await read('/v1/events?types=payment.succeeded,payment.late_money&limit=100');
+    const { events } = await read(
+      '/v1/events?types=payment.succeeded,payment.late_money,payment.late_money_updated&limit=100',
+    );
     const own = events.filter(({ data }: Json) => data.paymentId === id);
     const of = (type: string) => own.filter((event: Json) => event.type === type).map(({ data }: Json) => data);
+    const [late, updated] = ['payment.late_money', 'payment.late_money_updated'].map((type) =>
+      of(type).map(({ lateMoney }: Json) => lateMoney),
+    );
     return {
       paid: of('payment.succeeded')[0]?.info.optionAmount.value ?? '-',
-      late: lateOf(of('payment.late_money').map(({ lateMoney }: Json) => lateMoney)),
+      late: lateOf(late),
+      back: late.length === 0 ? undefined : (updated.at(-1)?.status ?? 'unclaimed'),
     };
   },
   /** A device that opens with the payment on its screen. Of a paid one it shows the price, at 10 units a cent. */
@@ -212,6 +245,7 @@ export const PLACES: Readonly<Record<string, Place>> = {
         late: (late?.rows ?? [])
           .map(({ label }, index) => `${reasonIn(words, label)} ${lateMoney[index]?.amount.value}`)
           .sort(),
+        back: backIn(words, late?.text),
       };
     } finally {
       pos.stop();
@@ -247,6 +281,12 @@ function openPos({ scene, gateway, headers }: World, id: string, amount: string)
     words: { sale: 'Sale', tip: 'Tip' },
   });
 }
+
+/** The states of a return in the words of the timeline. */
+const RETURN_TEXTS = [
+  ['its return was requested.', 'requested'],
+  ['it has arrived.', 'returned'],
+] as const;
 
 /** The reasons in the words of the timeline. */
 const TIMELINE: Readonly<Record<string, string>> = {

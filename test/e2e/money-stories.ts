@@ -45,11 +45,15 @@ export function disagreements(rows: readonly Row[]): string[] {
 }
 
 export const textOf = (reports: Report | null) =>
-  reports === null ? '' : `${reports.paid}${reports.late.map((late) => ` + ${late}`).join('')}`;
+  reports === null
+    ? ''
+    : `${reports.paid}${reports.late.map((late) => ` + ${late}`).join('')}${reports.back === undefined ? '' : `, ${reports.back}`}`;
 
-/** Exports of the books have no reasons, and a settlement no late money. */
-function expectedAt(place: string, { paid, late }: Report): Report {
-  if (place === 'settlement') return { paid, late: [] };
-  const isWithoutReasons = place === 'export' || place === 'books';
-  return { paid, late: isWithoutReasons ? late.map((each) => each.split(' ')[1] ?? '').sort() : [...late].sort() };
+/** Exports of the books have no reasons, a settlement has no late money, and no line of an export says how it comes back. */
+function expectedAt(place: string, { paid, late, back = 'unclaimed' }: Report): Report {
+  if (place === 'settlement' || late.length === 0) return { paid, late: [] };
+  if (place === 'export of payments') return { paid, late: [...late].sort() };
+  if (place === 'export' || place === 'books')
+    return { paid, late: late.map((each) => each.split(' ')[1] ?? '').sort() };
+  return { paid, late: [...late].sort(), back };
 }

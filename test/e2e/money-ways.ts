@@ -1,6 +1,10 @@
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import type { Chains } from '../../src/chains/chains.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { parseAccount } from '../../src/domain/caip.ts';
+import type { LateState } from '../../src/domain/late-money.ts';
 import { createTestKey, startTestGateway } from '../gateway.ts';
 import { standInPage } from './checkout-page.ts';
 import { BASE_SEPOLIA, BASE_SEPOLIA_USDC } from './paying-shop.ts';
@@ -14,6 +18,8 @@ export interface Report {
   readonly paid: string;
   /** `reason units`, or the units alone where a place has no reasons. */
   readonly late: readonly string[];
+  /** How the money that did not count comes back, where the place says so: the state of its return. */
+  readonly back?: LateState | undefined;
 }
 
 /** A way money can arrive for a payment of 1,000 units, and the story that every place must tell of it. */
@@ -57,10 +63,22 @@ export async function openWorld() {
   };
 }
 
+/** Brings late money of a payment, whose return is requested; without a wait it is sent at once, and arrives. */
+async function givenBack({ scene, node, live }: World, { id, coolingOffMs }: { id: string; coolingOffMs: number }) {
+  const [money] = await scene.db.sql<{ id: string }[]>`select id from strays where payment_id = ${id}`;
+  const destination = parseAccount(`${scene.network}:${scene.payers.newAccount()}`);
+  if (money === undefined || !destination.ok) throw new Error('There is no late money to return.');
+  for (const owner of [scene.merchantId, OPERATOR_FLOAT]) await scene.fill(node, owner, 2_000n);
+  const input = { id: money.id, merchantId: scene.merchantId, destination: destination.value, actor: 'test' };
+  await requestReturn(scene, { ...input, coolingOffMs }, undefined, () => ({ status: 200, body: '' }));
+  await live();
+  return id;
+}
+
 const CANCELLED = { type: 'cancelled', by: 'merchant' } as const;
 const FAILED = { type: 'failed', failureCode: null } as const;
 
-export const WAYS: readonly Way[] = [
+const WAYS_IN: readonly Way[] = [
   {
     name: 'exact',
     paid: '1000',
@@ -247,3 +265,17 @@ export const WAYS: readonly Way[] = [
     },
   },
 ];
+
+/** Ways in which late money comes, and how far its return has come. */
+function returned(name: string): Way[] {
+  const way = WAYS_IN.find((each) => each.name === name);
+  if (way === undefined) throw new Error(`There is no way ${name}.`);
+  const happens = (coolingOffMs: number) => async (world: World) =>
+    givenBack(world, { id: await way.happen(world), coolingOffMs });
+  return [
+    { ...way, name: `${name}, return requested`, back: 'requested', happen: happens(60 * MINUTE_MS) },
+    { ...way, name: `${name}, returned`, back: 'returned', happen: happens(0) },
+  ];
+}
+
+export const WAYS: readonly Way[] = [...WAYS_IN, ...returned('late, by a wallet'), ...returned('more')];

@@ -298,6 +298,20 @@ describe('people', () => {
       assert.deepEqual([again.statusCode, again.json().details], [403, { needs: 'passkey' }]);
     });
 
+    it('let support refund nothing in a unit without a limit, and say so', async () => {
+      const payment = await paid('1');
+      for (const refundLimits of [null, [{ unit: 'iso4217/EUR', value: '100000' }]]) {
+        const belonging = ofPartner(partner.partner.id);
+        const { headers } = await signIn(gateway, { belonging, role: 'support', refundLimits });
+        const refused = await refund(headers, payment);
+        assert.deepEqual([refused.statusCode, refused.json().code], [403, 'forbidden']);
+        assert.equal(
+          refused.json().message,
+          'You may refund none in USD, and this would make 0.01 USD. An owner can raise your limit in the dashboard, on the page Team.',
+        );
+      }
+    });
+
     it('have one refund limit for each unit, however it is spelled', async () => {
       const { headers } = await owner();
       const token = 'caip19/eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

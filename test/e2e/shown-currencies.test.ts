@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { MODES } from '../../src/domain/mode.ts';
 import { NO_RATES } from '../../src/rates/rates.ts';
 import { standInPage } from './checkout-page.ts';
-import { openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
-import { openShop } from './shop.ts';
+import { EURC, openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
+import { openShop, type Shop } from './shop.ts';
 
 const PATHS = ['/pos', '/dashboard'];
 /** A live network with a dollar token and without a euro token. */
@@ -68,4 +68,37 @@ describe('the currencies of two modes', () => {
       }
     });
   }
+});
+
+describe('the currencies of a merchant', () => {
+  let paying: PayingShop;
+  before(async () => {
+    paying = await openPayingShop({ page: standInPage(), chainIds: [SANDBOX, OPTIMISM], rates: NO_RATES });
+  });
+  after(() => paying.gateway.stop());
+
+  const listed = async ({ merchant, headers }: Shop) => {
+    const { currencies } = (
+      await paying.gateway.call({ url: `/v1/merchants/${merchant.id}/currencies`, headers })
+    ).json();
+    return currencies.map(({ code }: { code: string }) => code);
+  };
+
+  it('are those that its accepted assets can pay', async () => {
+    const { shop } = paying;
+    assert.deepEqual(await listed(shop), ['USD', 'EUR']);
+    const url = `/v1/merchants/${shop.merchant.id}`;
+    const payload = { acceptedAssets: [EURC] };
+    const { statusCode } = await paying.gateway.call({ method: 'PATCH', url, headers: shop.headers, payload });
+    assert.equal(statusCode, 200);
+    assert.deepEqual(await listed(shop), ['EUR']);
+    for (const code of ['USD', 'EUR']) {
+      const made = await shop.create({ amount: { unit: `iso4217/${code}`, value: '1000' }, referenceId: code });
+      assert.equal(made.statusCode, code === 'EUR' ? 201 : 400, made.body);
+    }
+  });
+
+  it('are those of its mode', async () => {
+    assert.deepEqual(await listed(await openShop(paying.gateway, { mode: 'live' })), ['USD']);
+  });
 });

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createTestMerchant, freshKey, startTestGateway } from '../gateway.ts';
 import { BASE_USDC, fields, type Json, type ListTest, startListTest } from './list-test.ts';
 import { DESTINATION, INTERMEDIATE, openPayingShop, result, SANDBOX, USDC } from './paying-shop.ts';
 import { BUYER, EVENTS, happen, ORDER, openShop, payer, type Shop } from './shop.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 describe('the specification', () => {
   let t: ListTest;
@@ -247,8 +251,11 @@ describe('the specification', () => {
     assert.notEqual(one.id, two.id);
     const { paths } = (await t.gateway.call({ url: '/openapi.json' })).json();
     const described = JSON.stringify(paths);
+    const names = globSync('src/**/*.ts', { cwd: ROOT }).filter((name) => name !== join('src', 'errors.ts'));
     for (const code of ['merchant_exists', 'customer_not_found', 'wallet_not_found']) {
       assert.ok(!described.includes(code), code);
+      const users = names.filter((name) => readFileSync(join(ROOT, name), 'utf8').includes(code));
+      assert.deepEqual(users, [], `${code} is in the catalogue alone, so nothing can answer with it`);
     }
     assert.ok(described.includes('`already_refunded`'), 'a code that is in use is described');
   });

@@ -100,6 +100,8 @@ describe('a field that a request does not have', () => {
       ['status[]=x', 'status[0]'],
       ['limit[]=1&limit[]=2', 'limit'],
       ['network[0]=x', 'network[0]'],
+      ['filter[status]=succeeded', 'filter[status]'],
+      ['where[network][]=x', 'where[network][]'],
     ] as const) {
       assert.ok(await refusalOf(field, { url: `/v1/merchants/payments?${query}` }), query);
     }
@@ -114,7 +116,7 @@ describe('a field that a request does not have', () => {
           `${name.slice(0, at)}x${name.slice(at + 1)}`,
         ]);
         for (const slip of [`${name}s`, `${name}es`, name.toUpperCase(), ...slips]) {
-          for (const written of [slip, `${slip}[x]`, `${slip}[$in][0]`]) {
+          for (const written of [slip, `${slip}[x]`, `${slip}[$in][0]`, `filter[${slip}]`, `where[${slip}][]`]) {
             if (parameters.includes(written)) continue;
             assert.ok(nearMiss(written, parameters, true), `${method} ${path}?${written}=`);
           }

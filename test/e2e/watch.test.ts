@@ -150,6 +150,35 @@ describe('the watcher', () => {
     assert.match(texts[1] ?? '', /in the chain again/);
   });
 
+  it('does not say that a final deposit is sent again after a reorg deeper than final depth', async () => {
+    await open();
+    const node = await scene.newNode();
+    await node.turn();
+    const { id, send } = await scene.deposit();
+    const { number: before } = await scene.chain.reader.head();
+    const arrival = send(1_000n);
+    await node.turn(3);
+    assert.equal(await scene.status(id), 'succeeded');
+    const { number } = await scene.chain.reader.head();
+    scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
+    await node.watch();
+    assert.equal(await scene.status(id), 'succeeded');
+    const alerts = await scene.db.sql<{ name: string; message: string }[]>`
+      select name, message from alerts where subject = ${id}`;
+    assert.deepEqual(
+      alerts.map(({ name }) => name),
+      ['deep_reorg'],
+    );
+    const entries = eventEntries(await readHistory(scene.db.sql, await scene.payment(id), 100), REGISTRY);
+    const [entry] = entries.filter(({ what }) => what === 'payment.reorged');
+    for (const text of [entry?.text ?? '', entry?.partnerText ?? '', alerts[0]?.message ?? '']) {
+      assert.match(text, /removed money from the deposit address/);
+      assert.match(text, /the payer has to send it again/);
+      assert.doesNotMatch(text, /it is (being )?sent again/);
+    }
+    assert.deepEqual(Object.keys(entry?.evidence ?? {}), ['fork', 'network']);
+  });
+
   it('keeps a payment whose payer turns out to be listed, and raises an alert', async () => {
     const list = { hash: 'ab', version: '7', date: '2026-03-01' };
     await open({ screening: { decide: (accounts) => ({ hits: accounts, list }) } });

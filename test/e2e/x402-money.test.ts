@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { eventEntries } from '../../src/actions/oversight/event-entries.ts';
+import { readHistory } from '../../src/actions/oversight/history.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { IS_LONG } from '../long.ts';
+import { REGISTRY } from '../registry.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR } from './refund-scene.ts';
 
@@ -33,6 +36,12 @@ describe('an accepted x402 authorization', () => {
     await scene.seal();
     assert.deepEqual(await scene.problems(), []);
     assert.deepEqual(await scene.alerts(), []);
+  }
+
+  /** The entry of the timeline about a payment that can be paid again. */
+  async function lapseOf(id: string): Promise<string | undefined> {
+    const entries = eventEntries(await readHistory(scene.db.sql, await scene.payment(id), 100), REGISTRY);
+    return entries.find(({ what }) => what === 'payment.requires_action')?.partnerText;
   }
 
   it('is carried out and swept by one transaction, which settles the payment', async () => {
@@ -117,6 +126,7 @@ describe('an accepted x402 authorization', () => {
     assert.equal(await scene.status(deposit.id), 'requires_action');
     assert.equal((await scene.item(first.commitment))?.state, 'unpaid');
     assert.equal((await scene.item(first.commitment))?.signature, null);
+    assert.match((await lapseOf(deposit.id)) ?? '', /nothing was charged by it\. .* can be paid again/);
     const second = await scene.authorize(deposit);
     await node.turn(4);
     await checkPaid(deposit.id, second.payer);
@@ -131,6 +141,9 @@ describe('an accepted x402 authorization', () => {
     await node.turn(6);
     assert.equal((await scene.item(commitment))?.state, 'unpaid');
     assert.equal(await scene.status(deposit.id), 'requires_action');
+    const text = await lapseOf(deposit.id);
+    assert.match(text ?? '', /The last attempt to pay is over\. The payment can be paid again/);
+    assert.doesNotMatch(text ?? '', /charged/, 'a used authorization may have moved the money');
     assert.deepEqual(await scene.differences(), []);
   });
 

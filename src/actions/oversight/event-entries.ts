@@ -38,14 +38,25 @@ type Facts = Readonly<Record<string, unknown>>;
 /** A sentence about this event. The catalogue has only one sentence for each type of event. */
 function summaryOf(type: EventType, { data, evidence }: { readonly data: Facts; readonly evidence: Facts }): string {
   if (type === 'payment.expired') return 'The time to pay is over.';
+  if (type === 'payment.requires_action' && hasMovedNothing(evidence)) {
+    return 'The last attempt to pay is over, and nothing was charged by it. The payment can be paid again.';
+  }
   if (type === 'payment.late_money') {
     return 'Money arrived that did not count for the payment. The payer should get it back.';
   }
   if (type === 'refund.failed' && typeof data.problem === 'string') return REFUND_TEXTS[publicProblem(data.problem)];
   if (type !== 'payment.reorged') return EVENT_TYPES[type].summary;
   if (evidence.transaction !== undefined) return 'The payment is in the chain again after the reorganisation.';
+  if (evidence.lost === true) {
+    return 'A reorganisation deeper than final depth removed money from the deposit address. Unless the chain includes the transfer again, the payer has to send it again.';
+  }
   const what = evidence.payout === undefined ? 'a transaction of the payment' : 'the payout of the payment';
   return `A reorganisation deeper than final depth removed ${what}. It is sent again.`;
+}
+
+/** True if all attempts ended unused. A used authorization may have moved money to the deposit address. */
+function hasMovedNothing({ items }: Facts): boolean {
+  return Array.isArray(items) && items.every(({ reason }) => reason !== 'used');
 }
 
 const REFUND_TEXTS: Readonly<Record<RefundProblem, string>> = {

@@ -108,18 +108,15 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
   };
 }
 
-/** The late money that was not returned, because the payer may have to ask for it. */
 async function lateMoneyOf(
   { db, registry }: ReceiptDeps,
   payment: Payment,
 ): Promise<NonNullable<ReceiptContent['lateMoney']>> {
   const found = await findLateMoneyOf(db.sql, { paymentId: payment.id, now: payment.updatedAt });
-  return found
-    .filter(({ state }) => state !== 'returned')
-    .map(({ asset, amount: value, reason }) => {
-      const { decimals = 0, symbol = asset } = registry.asset(asset) ?? {};
-      return { amount: { value, decimals, symbol }, reason: reason ?? 'late' };
-    });
+  return found.map(({ asset, amount: value, reason, state: status }) => {
+    const { decimals = 0, symbol = asset } = registry.asset(asset) ?? {};
+    return { amount: { value, decimals, symbol }, reason: reason ?? 'late', status };
+  });
 }
 
 function amountOf(registry: Registry, unitId: string, value: string, storedDecimals: number): MailedAmount {

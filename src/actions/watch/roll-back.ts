@@ -49,20 +49,19 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
     await computeAgain(tx, deps, { network, lost, unswept }, at);
-    await reportLost(tx, lost, at);
     await undoAccountMovements(tx, { network, above: fork.number }, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
     }
     const evidence = { network, fork: fork.number, forkHash: fork.hash };
-    const reopened = revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : []));
-    await notePayments(
-      tx,
-      [...new Set([...reopened, ...lost])],
-      { type: 'payment.reorged', actor: 'watcher', evidence },
-      at,
-    );
+    const note = { type: 'payment.reorged', actor: 'watcher' } as const;
+    const reopened = new Set(revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : [])));
+    await notePayments(tx, [...reopened], { ...note, evidence }, at);
+    // A sweep that is sent again brings no money back to the deposit address.
+    const notSentAgain = lost.filter((id) => !reopened.has(id));
+    await reportLost(tx, notSentAgain, at);
+    await notePayments(tx, notSentAgain, { ...note, evidence: { ...evidence, lost: true } }, at);
     await moveCursor(tx, next, { fencing: lease.fencing, at });
     return [...revived.map(({ subject }) => subject), ...lost];
   });
@@ -95,7 +94,7 @@ async function computeAgain(
 async function reportLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
   for (const subject of payments) {
     const message =
-      'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';
+      'A reorganisation deeper than final depth removed money from the deposit address. Unless the chain includes the transfer again, the payer has to send it again.';
     await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
   }
 }

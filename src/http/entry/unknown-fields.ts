@@ -18,7 +18,9 @@ interface Names {
  * names.
  */
 const MAX_COMPARED = 50;
-/** The most characters of a name that are repeated in the answer. */
+/** Parts of a name with brackets that are compared. */
+const MAX_PARTS = 5;
+/** At most this much of a name is repeated in the answer. */
 const MAX_REPEATED = 80;
 
 export const NAMES_KEYWORD = {
@@ -58,9 +60,19 @@ validate.errors = [] as { keyword: string; message: string; params: { unknownFie
 
 /**
  * The known name that differs only in case, separators, brackets or plural, or by one or two typing errors. In a query also a
- * name that has the same words and further ones, such as `token_symbol` for `symbol`.
+ * name that has the same words and further ones, such as `token_symbol` for `symbol`, or a part in brackets, such as
+ * `filter[status]` for `status`.
  */
 export function nearMiss(name: string, known: readonly string[], isQuery: boolean): string | undefined {
+  const parts = isQuery ? name.split(/[[\]]+/, MAX_PARTS).filter((part) => part !== '') : [withoutBrackets(name)];
+  for (const part of parts) {
+    const meant = nearMissOfPart(part, known, isQuery);
+    if (meant !== undefined) return meant;
+  }
+  return undefined;
+}
+
+function nearMissOfPart(name: string, known: readonly string[], isQuery: boolean): string | undefined {
   const plain = known.map(lettersOf);
   const written = lettersOf(name);
   const meant = nearest(written, plain, ({ length }) => (length < 8 ? 1 : 2));
@@ -70,7 +82,7 @@ export function nearMiss(name: string, known: readonly string[], isQuery: boolea
 }
 
 function lettersOf(name: string): string {
-  return withoutBrackets(name).toLowerCase().replace(/[_-]/g, '');
+  return name.toLowerCase().replace(/[_-]/g, '');
 }
 
 function withoutBrackets(name: string): string {
@@ -91,7 +103,7 @@ function sharesWords(one: string, other: string): boolean {
 }
 
 function wordsOf(name: string): string[] {
-  const spaced = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+  const spaced = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2');
   return spaced
     .toLowerCase()
     .split(/[^a-z0-9]+/)

@@ -10,6 +10,7 @@ export const ORDER_OF_USE: readonly string[] = [
   'put /v1/merchants/{merchantId}/status',
   'get /v1/merchants/{merchantId}/branding',
   'patch /v1/merchants/{merchantId}/branding',
+  'get /v1/merchants/{merchantId}/currencies',
   'delete /v1/merchants/{merchantId}',
   'get /v1/accepted-assets',
   'put /v1/accepted-assets',

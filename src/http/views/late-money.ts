@@ -46,7 +46,7 @@ export function viewMoneyOfPayer(origin: Origin, money: ShownLateMoney) {
 
 const BACK: Readonly<Record<LateState, string>> = {
   unclaimed: 'The merchant was notified and can return it. Ask the merchant, and name the account that should get it.',
-  requested: 'The merchant has asked for its return. It is sent soon.',
+  requested: 'Its return was requested. It may wait some time before it is sent.',
   returning: 'It is on its way back.',
   returned: 'It was returned.',
 };

@@ -21,6 +21,8 @@ export const ar: Words = {
   refunds: 'المبالغ المستردة',
   lateMoney: 'وصلت أموال أخرى',
   lateText: 'لم تُحتسب لهذه الدفعة. أُبلغ {merchant} بها ويمكنه إعادتها: اطلب ذلك من {merchant} واذكر حسابك.',
+  lateReturning: 'لم تُحتسب لهذه الدفعة. طُلبت إعادتها.',
+  lateReturned: 'لم تُحتسب لهذه الدفعة وأُعيدت.',
   late: 'وصلت متأخرة',
   overpaid: 'أكثر من المطلوب',
   underpaid: 'أقل من المطلوب',

@@ -22,6 +22,8 @@ export const de: Words = {
   lateMoney: 'Es ist weiteres Geld angekommen',
   lateText:
     'Es zählte nicht für diese Zahlung. {merchant} weiß davon und kann es zurückgeben: Fragen Sie {merchant} und nennen Sie Ihr Konto.',
+  lateReturning: 'Es zählte nicht für diese Zahlung. Seine Rückgabe ist beauftragt.',
+  lateReturned: 'Es zählte nicht für diese Zahlung und wurde zurückgegeben.',
   late: 'Kam zu spät',
   overpaid: 'Mehr als verlangt',
   underpaid: 'Weniger als verlangt',

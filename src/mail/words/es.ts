@@ -21,6 +21,8 @@ export const es: Words = {
   refunds: 'Reembolsos',
   lateMoney: 'Ha llegado más dinero',
   lateText: 'No contó para este pago. {merchant} lo sabe y puede devolverlo: pídelo a {merchant} e indica tu cuenta.',
+  lateReturning: 'No contó para este pago. Se ha solicitado su devolución.',
+  lateReturned: 'No contó para este pago y fue devuelto.',
   late: 'Llegó tarde',
   overpaid: 'Más de lo pedido',
   underpaid: 'Menos de lo pedido',

@@ -22,6 +22,8 @@ export const pt: Words = {
   lateMoney: 'Chegou mais dinheiro',
   lateText:
     'Não contou para este pagamento. {merchant} foi informado e pode devolvê-lo: peça a {merchant} e indique sua conta.',
+  lateReturning: 'Não contou para este pagamento. A devolução foi solicitada.',
+  lateReturned: 'Não contou para este pagamento e foi devolvido.',
   late: 'Chegou tarde',
   overpaid: 'Mais do que o pedido',
   underpaid: 'Menos do que o pedido',

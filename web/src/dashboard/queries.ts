@@ -6,6 +6,7 @@ import type {
   CurrentSession,
   ListedMerchant,
   Merchant,
+  MerchantCurrencies,
   PaymentPage,
   PaymentStatistics,
 } from './api-types.ts';
@@ -81,7 +82,16 @@ export function merchantQuery(merchantId: string) {
   });
 }
 
-/** The list before the merchants are loaded. It is a constant, because a new list would cause a render. */
+/** The currencies that the merchant's assets can pay. Its list can change, so the key begins as that of the merchant. */
+export function currenciesQuery(merchantId: string) {
+  return queryOptions({
+    queryKey: ['merchants', 'one', merchantId, 'currencies'],
+    queryFn: ({ signal }) =>
+      call<MerchantCurrencies>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}/currencies`, { signal }),
+  });
+}
+
+/** A constant, because a new list would cause a render. */
 const NO_MERCHANTS: readonly ListedMerchant[] = [];
 
 export function useMerchants(): readonly ListedMerchant[] {

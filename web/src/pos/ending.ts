@@ -1,3 +1,4 @@
+import { returnTextOf } from '../../../src/domain/late-money.ts';
 import type { LateMoney } from '../shared/late-money.ts';
 import { formatAmount, type NumberStyle } from '../shared/money.ts';
 import type { PaymentStatus } from './kept.ts';
@@ -54,6 +55,6 @@ export function lateLines(lateMoney: readonly LateMoney[], words: PosWords, styl
   return {
     title: words.lateMoney,
     rows: lateMoney.map(({ reason, amount }) => ({ label: words[reason], value: formatAmount(amount, style) })),
-    text: lateMoney.every(({ status }) => status === 'returned') ? words.lateReturned : words.lateText,
+    text: words[returnTextOf(lateMoney.map(({ status }) => status))],
   };
 }

@@ -17,6 +17,8 @@ export interface Place {
   readonly mode: Mode;
   /** The merchant's branding. Missing until the gateway has sent it. */
   readonly brand?: Brand | undefined;
+  /** The codes of the currencies that the merchant's assets can pay. Missing until the gateway has answered. */
+  readonly currencies?: readonly string[] | undefined;
 }
 
 export interface Brand {

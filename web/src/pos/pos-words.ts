@@ -11,6 +11,7 @@ import { pt } from './strings/pt.ts';
 /** The texts of late money that the point of sale shares with the checkout. */
 const SHARED = [
   'lateMoney',
+  'lateReturning',
   'lateReturned',
   'late',
   'overpaid',

@@ -35,6 +35,7 @@ function newDevice(
     { code: 'USD', decimals: 2, modes: ['test', 'live'] },
     { code: 'HUF', decimals: 2, modes: ['test', 'live'] },
   ],
+  ofMerchant: () => Answer = () => LOST,
 ) {
   const requests: Request[] = [];
   const outside = new EventTarget();
@@ -42,6 +43,7 @@ function newDevice(
   const pos = createPos({
     ask: async (request, signal) => {
       if (isBranding(request)) return brand();
+      if (request.path.endsWith('/currencies')) return ofMerchant();
       requests.push(request);
       const found = answer(request);
       if (found !== undefined) return found;
@@ -97,6 +99,28 @@ describe('the point of sale', () => {
     await third.pos.start('');
     assert.equal(brandOf(third), undefined, 'another merchant has not the look of the first');
     third.pos.stop();
+  });
+
+  it('charges in a currency that the merchant’s assets can pay, also after a restart without a connection', async () => {
+    const storage = newStorage();
+    const codes = OK({ currencies: [{ code: 'HUF', decimals: 2 }] });
+    const first = newDevice(
+      storage,
+      () => SESSION,
+      undefined,
+      undefined,
+      () => codes,
+    );
+    await first.pos.start('');
+    await first.until(() => first.pos.view().kept.currency === 'HUF');
+    first.pos.stop();
+    const second = newDevice(storage, (request) => (isCreate(request) ? CREATED : SESSION));
+    await second.pos.start('');
+    second.pos.charge('1000', '0');
+    await second.until(() => second.requests.some(isCreate));
+    const order = second.requests.find(isCreate)?.body as { amount: object } | undefined;
+    assert.deepEqual(order?.amount, { unit: 'iso4217/HUF', value: '1000' });
+    second.pos.stop();
   });
 
   it('takes a payment, and says paid once the gateway says succeeded', async () => {
@@ -226,6 +250,20 @@ describe('the point of sale', () => {
     await second.pos.start('token');
     await second.until(() => second.pos.view().status === 'succeeded');
     second.pos.stop();
+  });
+
+  it('says that there is no connection while a link waits for its answer', async () => {
+    let isUp = false;
+    const device = newDevice(newStorage(), ({ path }) => {
+      if (path !== '/v1/sessions') return SESSION;
+      return isUp ? OK({}) : LOST;
+    });
+    const started = device.pos.start('token');
+    await device.until(() => device.pos.view().isOffline);
+    isUp = true;
+    await started;
+    assert.deepEqual([device.pos.view().session, device.pos.view().isOffline], ['in', false]);
+    device.pos.stop();
   });
 
   it('leaves the outcome of a cancellation to the gateway', async () => {

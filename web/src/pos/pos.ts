@@ -114,7 +114,7 @@ export function createPos(deps: PosDeps) {
     const request = { method: 'POST', path: '/v1/sessions', mode: deps.firstMode, body: { link: token } } as const;
     for (let failures = 0; !life.signal.aborted; failures += 1) {
       const answer = await deps.ask(request, life.signal);
-      if (answer.is === 'refused') set({ problem: { kind: 'link' } });
+      set({ isOffline: answer.is === 'unknown', ...(answer.is === 'refused' && { problem: { kind: 'link' } }) });
       if (answer.is !== 'unknown') return;
       await pause(backoffMs(failures, random), life.signal, outside);
     }
@@ -140,23 +140,34 @@ export function createPos(deps: PosDeps) {
     const shown = { name: person.name, rights, partnerWide: merchant === null, modes };
     const { place } = view.kept;
     if (merchant !== null) {
-      const brand = place?.merchantId === merchant.id ? place.brand : undefined;
-      keep({ place: { merchantId: merchant.id, merchantName: merchant.name, mode: modes[0] ?? mode, brand } });
+      const { brand, currencies } = place?.merchantId === merchant.id ? place : {};
+      const own = { merchantId: merchant.id, merchantName: merchant.name, mode: modes[0] ?? mode };
+      keep({ place: { ...own, brand, currencies } });
     }
     const isPlaced = merchant !== null || place !== null;
     set({ session: isPlaced ? 'in' : 'no_merchant', person: shown, isOffline: false });
   }
 
-  /** Reads the merchant's branding. Without an answer, the page keeps the last known branding. */
-  async function readBrand(): Promise<void> {
+  /** Without an answer, the page keeps the merchant's last known branding and currencies. */
+  function readMerchant(): void {
+    void readPart('branding', (body) => {
+      const { logoUrl, accentColor } = (body as { branding: Brand }).branding;
+      return { brand: { logoUrl, accentColor } };
+    });
+    void readPart('currencies', (body) => {
+      const { currencies } = body as { currencies: readonly { readonly code: string }[] };
+      return { currencies: currencies.map(({ code }) => code) };
+    });
+  }
+
+  async function readPart(name: string, read: (body: unknown) => Partial<Place>): Promise<void> {
     const { place } = view.kept;
     if (place === null || view.session !== 'in') return;
     const { merchantId, mode } = place;
-    const path = `/v1/merchants/${merchantId}/branding`;
+    const path = `/v1/merchants/${merchantId}/${name}`;
     const answer = await deps.ask({ method: 'GET', path, mode }, life.signal);
     if (answer.is !== 'ok' || view.kept.place?.merchantId !== merchantId) return;
-    const { logoUrl, accentColor } = (answer.body as { branding: Brand }).branding;
-    keep({ place: { ...view.kept.place, brand: { logoUrl, accentColor } } });
+    keep({ place: { ...view.kept.place, ...read(answer.body) } });
   }
 
   /** Continues the open order until it has ended, whatever happens in between. */
@@ -310,7 +321,7 @@ export function createPos(deps: PosDeps) {
       await readSession();
       // The open payment is not followed any more if the session had ended before this sign-in.
       if (view.session === 'in' && !isDriving) resume();
-      void readBrand();
+      readMerchant();
     },
     stop(): void {
       life.abort();
@@ -320,7 +331,7 @@ export function createPos(deps: PosDeps) {
     charge(amount: string, tip: string): void {
       const { place, currency, open } = view.kept;
       if (place === null || open !== null) return;
-      const payable = currenciesOf(deps.currencies, place.mode);
+      const payable = currenciesOf(deps.currencies, place.mode, place.currencies);
       const decimals = payable.find(({ code }) => code === currency)?.decimals;
       if (decimals === undefined) return;
       const order = { key: deps.newKey(), place, currency, decimals, amount, tip };
@@ -350,7 +361,7 @@ export function createPos(deps: PosDeps) {
       keep(change);
       if (change.place === undefined) return;
       set({ session: 'in' });
-      void readBrand();
+      readMerchant();
     },
     async signOut(): Promise<void> {
       const mode = view.kept.place?.mode ?? deps.firstMode;
@@ -367,12 +378,9 @@ export function createPos(deps: PosDeps) {
   }
 }
 
-/**
- * The kept state with a currency in which payments of the merchant's mode can be priced: the stored currency, or else the first of
- * the list. An open order keeps its own currency.
- */
+/** The stored currency, if payments of the merchant take it, else the first such currency. An open order keeps its own. */
 function withCurrency(kept: Kept, currencies: readonly PayableCurrency[]): Kept {
-  const payable = currenciesOf(currencies, kept.place?.mode);
+  const payable = currenciesOf(currencies, kept.place?.mode, kept.place?.currencies);
   if (payable.some(({ code }) => code === kept.currency)) return kept;
   return { ...kept, currency: payable[0]?.code ?? kept.currency };
 }

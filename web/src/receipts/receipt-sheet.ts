@@ -1,3 +1,4 @@
+import { returnTextOf } from '../../../src/domain/late-money.ts';
 import { latinDigits } from '../../../src/domain/latin-digits.ts';
 import { type Amount, formatAmount } from '../shared/money.ts';
 import { addressOf, clamp, fill } from '../shared/text.ts';
@@ -89,7 +90,7 @@ function refundsOf(state: ReceiptPage, words: ReceiptWords): Section[] {
 function lateMoneyOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   const { lateMoney, merchant } = state;
   if (lateMoney.length === 0) return [];
-  const text = lateMoney.every(({ status }) => status === 'returned') ? words.lateReturned : words.lateText;
+  const text = words[returnTextOf(lateMoney.map(({ status }) => status))];
   return [
     {
       title: words.lateMoney,

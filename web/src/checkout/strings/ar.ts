@@ -172,6 +172,7 @@ export const ar: Strings = {
   cancelledText: 'لم يعد بالإمكان دفعها.',
   lateMoney: 'وصلت أموال أخرى',
   lateText: 'لم تُحتسب لهذه الدفعة. أُبلغ {merchant} بها ويمكنه إعادتها: اطلب ذلك من {merchant} واذكر حسابك.',
+  lateReturning: 'لم تُحتسب لهذه الدفعة. طُلبت إعادتها.',
   lateReturned: 'لم تُحتسب لهذه الدفعة وأُعيدت.',
   late: 'وصلت متأخرة',
   overpaid: 'أكثر من المطلوب',

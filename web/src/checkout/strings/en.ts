@@ -175,6 +175,7 @@ export const en = {
   lateMoney: 'More money has arrived',
   lateText:
     'It did not count for this payment. {merchant} was notified and can give it back: ask {merchant}, and name your account.',
+  lateReturning: 'It did not count for this payment. Its return was requested.',
   lateReturned: 'It did not count for this payment, and was given back.',
   late: 'Came too late',
   overpaid: 'More than was asked for',

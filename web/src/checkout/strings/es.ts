@@ -176,6 +176,7 @@ export const es: Strings = {
   cancelledText: 'Ya no se puede pagar.',
   lateMoney: 'Ha llegado más dinero',
   lateText: 'No contó para este pago. {merchant} lo sabe y puede devolverlo: pídelo a {merchant} e indica tu cuenta.',
+  lateReturning: 'No contó para este pago. Se ha solicitado su devolución.',
   lateReturned: 'No contó para este pago y fue devuelto.',
   late: 'Llegó tarde',
   overpaid: 'Más de lo pedido',

@@ -182,6 +182,7 @@ export const fr: Strings = {
   lateMoney: 'D’autres sommes sont arrivées',
   lateText:
     'Elles n’ont pas compté pour ce paiement. {merchant} en est informé et peut les rendre : demandez à {merchant} en indiquant votre compte.',
+  lateReturning: 'Elles n’ont pas compté pour ce paiement. Leur retour a été demandé.',
   lateReturned: 'Elles n’ont pas compté pour ce paiement et ont été rendues.',
   late: 'Arrivé trop tard',
   overpaid: 'Plus que demandé',

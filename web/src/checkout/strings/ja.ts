@@ -174,6 +174,7 @@ export const ja: Strings = {
   lateMoney: 'ほかにも届いたお金があります',
   lateText:
     'この支払いには数えられませんでした。{merchant}に通知済みで、返金できます。{merchant}に連絡し、アカウントを伝えてください。',
+  lateReturning: 'この支払いには数えられませんでした。返金の手続き中です。',
   lateReturned: 'この支払いには数えられず、返金されました。',
   late: '期限後に到着',
   overpaid: '請求額を超えた分',

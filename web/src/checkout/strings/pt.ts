@@ -176,6 +176,7 @@ export const pt: Strings = {
   lateMoney: 'Chegou mais dinheiro',
   lateText:
     'Não contou para este pagamento. {merchant} foi informado e pode devolvê-lo: peça a {merchant} e indique sua conta.',
+  lateReturning: 'Não contou para este pagamento. A devolução foi solicitada.',
   lateReturned: 'Não contou para este pagamento e foi devolvido.',
   late: 'Chegou tarde',
   overpaid: 'Mais do que o pedido',

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { returnTextOf } from '../../../../src/domain/late-money.ts';
 import { Fill } from '../../shared/fill.tsx';
 import { CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
 import { clamp, shortAccount } from '../../shared/text.ts';
@@ -105,7 +106,7 @@ function Late({ flow }: { readonly flow: Flow }) {
   const { strings } = useWords();
   const { lateMoney, merchant } = flow.payment;
   if (!lateMoney?.length) return null;
-  const isBack = lateMoney.every(({ status }) => status === 'returned');
+  const text = strings[returnTextOf(lateMoney.map(({ status }) => status))];
   return (
     <>
       <dl className="receipt" aria-label={strings.lateMoney}>
@@ -117,7 +118,7 @@ function Late({ flow }: { readonly flow: Flow }) {
         ))}
       </dl>
       <p className="small">
-        <Fill text={isBack ? strings.lateReturned : strings.lateText} merchant={clamp(merchant.name, 64)} />
+        <Fill text={text} merchant={clamp(merchant.name, 64)} />
       </p>
     </>
   );

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AcceptedAssets } from '../../../../src/domain/accepted-assets.ts';
 import type { PayableCurrency } from '../../../../src/domain/currency.ts';
@@ -7,6 +7,7 @@ import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { currenciesOf } from '../../shared/currencies.ts';
 import { call, readMode } from '../api.ts';
 import type { PaymentLink } from '../api-types.ts';
+import { currenciesQuery } from '../queries.ts';
 import { usePageState, useWords } from '../words.ts';
 import { AcceptedSwitches, useMerchantAccepted } from './accepted-assets.tsx';
 import { Form } from './form.tsx';
@@ -22,7 +23,9 @@ interface NewLinkProps {
 
 export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const words = useWords();
-  const currencies = currenciesOf(usePageState().currencies, readMode());
+  const { data: ofMerchant } = useQuery(currenciesQuery(merchantId));
+  const codes = ofMerchant?.currencies.map(({ code }) => code);
+  const currencies = currenciesOf(usePageState().currencies, readMode(), codes);
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
   const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');

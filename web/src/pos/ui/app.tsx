@@ -19,7 +19,13 @@ export function App({ pos, clock }: { readonly pos: Pos; readonly clock: ServerC
   useAccent(place?.brand?.accentColor ?? null);
   if (view.session === 'out') return <Door view={view} />;
   if (view.session === 'no_merchant') return <MerchantChoice pos={pos} view={view} />;
-  if (place === null) return <Message title={words.loading} />;
+  if (place === null) {
+    return (
+      <Message title={words.loading}>
+        <Connection view={view} />
+      </Message>
+    );
+  }
   return (
     <Frame pos={pos} view={view}>
       {open === null ? (
@@ -58,15 +64,23 @@ function Frame({ pos, view, children }: FrameProps) {
         </button>
       </header>
       <main>{children}</main>
-      <p className="connection" role="status">
-        {view.isOffline && <span>{words.offline}</span>}
-      </p>
+      <Connection view={view} />
       {isSetting && <Settings pos={pos} view={view} onClose={() => setSetting(false)} />}
     </div>
   );
 }
 
-/** The page while nobody is signed in on this device. */
+/** Says so while there is no connection. */
+function Connection({ view }: { readonly view: PosView }) {
+  const words = useWords();
+  return (
+    <p className="connection" role="status">
+      {view.isOffline && <span>{words.offline}</span>}
+    </p>
+  );
+}
+
+/** Shown while nobody is signed in on this device. */
 function Door({ view }: { readonly view: PosView }) {
   const words = useWords();
   return (

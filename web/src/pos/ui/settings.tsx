@@ -12,7 +12,8 @@ interface SettingsProps {
 
 export function Settings({ pos, view, onClose }: SettingsProps) {
   const words = useWords();
-  const currencies = currenciesOf(usePageState().currencies, view.kept.place?.mode);
+  const { mode, currencies: codes } = view.kept.place ?? {};
+  const currencies = currenciesOf(usePageState().currencies, mode, codes);
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   return (
