@@ -315,7 +315,11 @@ describe('the work of a watcher', () => {
     const movements = made.map((each) => ({ ...each, commitment, amount: `${each.amount}`, source: 'log' as const }));
     const listed = await listProvedMovements(scene.db.sql, id, dustBelow);
     assert.deepEqual(
-      listed.map(({ transactionHash, amount }) => ({ transactionHash, amount: BigInt(amount) })),
+      listed.map(({ transactionHash, first, amount }) => ({
+        transactionHash,
+        first: BigInt(first),
+        amount: BigInt(amount),
+      })),
       walkDust(movements, dustBelow, deadline),
     );
     assert.ok(listed.length < 100, `the fold gets ${listed.length} facts`);

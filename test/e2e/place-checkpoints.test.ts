@@ -9,11 +9,13 @@ import {
   deleteMovements,
   deleteMovementsAbove,
   deleteResidual,
+  type MovementRow,
   movementColumns,
   proveMovements,
   putMovements,
   putResidual,
   type ReadMovement,
+  readMovement,
   type StoredMovement,
 } from '../../src/store/chain/movements.ts';
 import {
@@ -26,7 +28,7 @@ import {
 } from '../../src/store/chain/place-checkpoints.ts';
 import type { Tx } from '../../src/store/plumbing/database.ts';
 import { IS_LONG } from '../long.ts';
-import { walkDust } from '../money/walk-dust.ts';
+import { type CountedSweep, walkDust } from '../money/walk-dust.ts';
 import { until } from '../until.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -38,7 +40,7 @@ const SECOND_MS = 1_000;
 type Act =
   | { readonly is: 'arrive' | 'find'; readonly units: number; readonly which: number }
   | {
-      readonly is: 'prove' | 'refute' | 'reorg' | 'mine again' | 'surplus' | 'loss' | 'explain';
+      readonly is: 'prove' | 'refute' | 'reorg' | 'mine again' | 'surplus' | 'loss' | 'explain' | 'sweep';
       readonly which: number;
     }
   | { readonly is: 'limits'; readonly units: number };
@@ -49,6 +51,7 @@ const one = <Name extends Act['is']>(...is: Name[]) => fc.record({ is: fc.consta
 const acts: fc.Arbitrary<Act> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ is: fc.constant('arrive' as const), units, which }) },
   { weight: 8, arbitrary: one('prove') },
+  { weight: 2, arbitrary: one('sweep') },
   { weight: 1, arbitrary: fc.record({ is: fc.constant('find' as const), units, which }) },
   { weight: 3, arbitrary: one('refute', 'reorg', 'mine again', 'surplus', 'loss', 'explain') },
   { weight: 1, arbitrary: fc.record({ is: fc.constant('limits' as const), units }) },
@@ -65,7 +68,12 @@ describe('checkpoints of deposit addresses', () => {
     await command(scene, (tx, at) => searchPlace(tx, place, at));
   });
   after(() => scene.close());
-  afterEach(() => command(scene, (tx) => tx`delete from movements`));
+  const clear = () =>
+    command(scene, async (tx) => {
+      await tx`delete from movements`;
+      await tx`delete from chain_events`;
+    });
+  afterEach(clear);
 
   const placeOn = (network: string) => ({
     ...{ network, commitment: deposit.commitment, address: deposit.address, paymentId: deposit.id },
@@ -90,9 +98,23 @@ describe('checkpoints of deposit addresses', () => {
     };
   }
 
-  function storedOf(): Promise<StoredMovement[]> {
-    return scene.db.sql<StoredMovement[]>`
+  async function storedOf(): Promise<StoredMovement[]> {
+    const rows = await scene.db.sql<MovementRow[]>`
       select ${movementColumns(scene.db.sql)} from movements order by at, network, block_number, log_index, asset`;
+    return rows.map(readMovement);
+  }
+  const decidedSweeps = () => scene.db.sql<CountedSweep[]>`
+    select network, fields ->> 'asset' as asset, block_number::int as "blockNumber", log_index as "logIndex"
+    from chain_events where decided_at is not null`;
+  /** Decides the stored sweeps of a network, and stores another one. */
+  async function sweep(tx: Tx, network: string, head: number, number: number): Promise<void> {
+    made += 1;
+    const fields = { asset: number % 5 === 0 ? TETHER : DOLLAR };
+    await tx`update chain_events set decided_at = now() where network = ${network}`;
+    await tx`
+      insert into chain_events (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields, decided_at)
+      values (${network}, ${`0x${made}`}, ${made}, ${1 + (number % head)}, '', ${deposit.commitment}, 'swept', ${tx.json(fields)},
+        ${number % 3 === 0 ? null : new Date()})`;
   }
   const deadline = () => new Date(deposit.item.deadlineS * SECOND_MS);
 
@@ -105,8 +127,14 @@ describe('checkpoints of deposit addresses', () => {
       a.transactionHash < b.transactionHash ? -1 : 1;
     const listed = await listProvedMovements(sql, deposit.id, limits);
     assert.deepEqual(
-      listed.map(({ transactionHash, amount }) => ({ transactionHash, amount: BigInt(amount) })).sort(byName),
-      walkDust(proved, limits, deadline()).sort(byName),
+      listed
+        .map(({ transactionHash, first, amount }) => ({
+          transactionHash,
+          first: BigInt(first),
+          amount: BigInt(amount),
+        }))
+        .sort(byName),
+      walkDust(proved, limits, deadline(), await decidedSweeps()).sort(byName),
     );
     assert.deepEqual(
       listed,
@@ -145,7 +173,7 @@ describe('checkpoints of deposit addresses', () => {
   it('give the same movements and sums as a walk over all of them, whatever comes, goes and changes', async () => {
     let checkpoints = 0;
     const property = fc.asyncProperty(fc.array(acts, { minLength: 12, maxLength: 40 }), async (sequence) => {
-      await command(scene, (tx) => tx`delete from movements`);
+      await clear();
       let limits: Record<string, bigint> = LIMITS;
       let head = 1;
       for (const act of sequence) {
@@ -171,7 +199,9 @@ describe('checkpoints of deposit addresses', () => {
           if (act.is === 'reorg') {
             head = Math.max(1, head - (act.which % 12));
             await deleteMovementsAbove(tx, network, head);
+            await tx`delete from chain_events where network = ${network} and block_number > ${head}`;
           }
+          if (act.is === 'sweep') await sweep(tx, network, head, act.which);
           if (act.is === 'mine again' && chosen?.source === 'log') {
             const { blockNumber, blockHash, at } = movementOf(1 + (act.which % head));
             await putMovements(tx, network, [{ ...chosen, blockNumber, at, blockHash: `${blockHash} again` }]);

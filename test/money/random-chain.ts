@@ -16,6 +16,11 @@ const transfers = fc
     return (world) => sent(world, { does: 'transfer', network, asset, from, to, amount });
   });
 
+/** Amounts below the dust limit of the terms. */
+const dust = fc.tuple(fc.bigInt(1n, 4n), fc.constantFrom('payer', 'payer', 'listed')).map(([amount, from]): Step => {
+  return (world) => sent(world, { does: 'transfer', network: N1, asset: A, from, to: 'deposit', amount });
+});
+
 const others = fc.constantFrom<Step[]>(
   (world) => swept(world, N1, A),
   (world) => swept(world, N1, A),
@@ -33,6 +38,14 @@ const others = fc.constantFrom<Step[]>(
 /** Chains on which a payment is paid, too little and too much, twice, late and in the wrong token. */
 export const chains = fc
   .array(fc.oneof({ weight: 3, arbitrary: transfers }, { weight: 2, arbitrary: others }), { maxLength: 14 })
+  .map((steps): ToyChain => steps.reduce((world, step) => step(world), firstWorld()).chain);
+
+/** Chains with much dust between sweeps and around the money that pays. */
+export const dustyChains = fc
+  .array(
+    fc.oneof({ weight: 2, arbitrary: transfers }, { weight: 4, arbitrary: dust }, { weight: 2, arbitrary: others }),
+    { maxLength: 20 },
+  )
   .map((steps): ToyChain => steps.reduce((world, step) => step(world), firstWorld()).chain);
 
 /** The same transactions in the same order, in other blocks with other indexes. */

@@ -66,7 +66,13 @@ export function readMined(
       if (part.owner.is !== 'deposit' || leg.toPlace !== 'deposit') continue;
       const sender = senderOf(leg, mined);
       const place = { address: leg.to, sender, isScreened: isScreened(leg.network, sender) };
-      facts.push({ is: 'arrived', ...whereOf(leg, part.owner.commitment), amount: part.amount, ...place });
+      facts.push({
+        is: 'arrived',
+        ...whereOf(leg, part.owner.commitment),
+        amount: part.amount,
+        first: part.amount,
+        ...place,
+      });
     }
     unowned.push(...unownedOf(leg, mined, from, 'from'), ...unownedOf(leg, mined, to, 'to'));
   }

@@ -12,6 +12,8 @@ interface FactBase extends Moment {
 
 export interface Arrived extends FactBase {
   readonly is: 'arrived';
+  /** The amount of its first transfer. It differs from `amount` if transfers of dust were added up. */
+  readonly first: bigint;
   readonly address: string;
   readonly sender: string;
   /** True if the sender was on the screening list when the transfer was stored. Later changes of the list do not change it. */

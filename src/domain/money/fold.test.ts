@@ -25,7 +25,7 @@ type Change = Partial<Omit<Arrived, 'is'>>;
 /** Each fact is in a transaction of its own, unless said otherwise. */
 const arrived = (amount: bigint, change: Change = {}): Omit<Arrived, 'index'> => ({
   ...{ is: 'arrived', network: N1, blockTimeS: 10, block: 1, transaction: '', commitment: 'D', asset: A, amount },
-  ...{ address: 'deposit', sender: 'payer', isScreened: false },
+  ...{ first: amount, address: 'deposit', sender: 'payer', isScreened: false },
   ...change,
 });
 const swept = (amount: bigint, fee = 0n, change: Partial<Moved> = {}): Omit<Moved, 'index'> => ({

@@ -118,14 +118,14 @@ function classOf(way: Way, { network, asset, blockTimeS, isScreened }: Arrived):
 }
 
 function arrive(work: Work, way: Way, fact: Arrived): void {
-  const { network, asset, address, amount } = fact;
+  const { network, asset, address, amount, first } = fact;
   const kind = classOf(way, fact);
   const own = `${network}/${fact.transaction}/${address}/${asset}/${nextNumber(work, `transfer ${address} ${asset}`)}`;
   const line = `${address} ${network} ${asset} ${kind} ${fact.isScreened}`;
-  const isDust = amount < (work.terms.dustBelow[asset] ?? 0n);
+  const isDust = first < (work.terms.dustBelow[asset] ?? 0n);
   const id = (isDust ? work.last.get(line) : undefined) ?? own;
   work.last.set(line, id);
-  const reason = reasonOf(work, way, fact, kind);
+  const reason = reasonOf(work, way, { ...fact, amount: first }, kind);
   if (kind === 'counting') count(work, way, id, amount);
   const lot = { ...lotOf(work, way, fact), address, isScreened: fact.isScreened };
   place(work, { ...lot, id, reason, amount, waiting: amount, fee: 0n, net: 0n });

@@ -14,7 +14,7 @@ const WAY: Way = {
 
 const arrived = (amount: bigint, change: Partial<Arrived> = {}): Arrived => ({
   ...{ is: 'arrived', network: N1, blockTimeS: 10, block: 1, index: 0, transaction: '0x1', commitment: 'D' },
-  ...{ asset: ASSET, amount, address: 'deposit', sender: 'payer', isScreened: false },
+  ...{ asset: ASSET, amount, first: amount, address: 'deposit', sender: 'payer', isScreened: false },
   ...change,
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { chains, minedElsewhere } from '../../../test/money/random-chain.ts';
+import { withDustAdded } from '../../../test/money/add-dust.ts';
+import { chains, dustyChains, minedElsewhere } from '../../../test/money/random-chain.ts';
 import { A, A2, B, balanceOf, FEES, N1, N2, type ToyChain } from '../../../test/money/toy-chain.ts';
 import { wholePosition } from '../../../test/money/whole-position.ts';
 import { FEE, factsOf, KNOWN, TERMS } from '../../../test/money/world.ts';
@@ -17,6 +18,7 @@ import type { Ending, Lot } from './terms.ts';
 const check = (property: fc.IProperty<never> | fc.IRawProperty<unknown>) =>
   fc.assert(property as fc.IRawProperty<unknown>, { numRuns: 200 });
 const sum = (units: readonly bigint[]) => units.reduce((total, each) => total + each, 0n);
+const byId = (lots: readonly Lot[]) => new Map(lots.map((lot) => [lot.id, lot]));
 const ASSETS = [A, B, A2];
 
 function endingOf({ blocks, timeS }: ToyChain): Ending | undefined {
@@ -132,6 +134,18 @@ describe('lots', () => {
     );
   });
 
+  it('are the same if the database adds up dust', () => {
+    check(
+      fc.property(dustyChains, (chain) => {
+        for (const ending of [undefined, endingOf(chain)]) {
+          const facts = factsOf(chain.blocks);
+          const added = withDustAdded(TERMS, facts);
+          assert.deepEqual(byId(position(TERMS, added, ending)), byId(position(TERMS, facts, ending)));
+        }
+      }),
+    );
+  });
+
   it('of a rebuilt database are those of the one that followed the chain block by block', () => {
     check(
       fc.property(chains, (chain) => {
@@ -155,7 +169,7 @@ describe('lots', () => {
   it('stay few under a hundred thousand transfers of dust, which are folded in pages', () => {
     const dust = (number: number): Arrived => ({
       ...{ is: 'arrived', network: N1, blockTimeS: number, block: number, index: 0, transaction: `0x${number}` },
-      ...{ commitment: 'D', asset: A, amount: 1n, address: 'deposit', sender: 'payer', isScreened: false },
+      ...{ commitment: 'D', asset: A, amount: 1n, first: 1n, address: 'deposit', sender: 'payer', isScreened: false },
     });
     let fold = beginFold({ ...TERMS, dustBelow: { [A]: 5n } }, undefined);
     for (let page = 0; page < 100; page += 1) {

@@ -3,33 +3,40 @@ import type { DepositPlace } from './deposit-places.ts';
 import { type MovementRow, movementColumns, readMovement, type StoredMovement } from './movements.ts';
 
 /**
- * Reads the movements of deposit addresses at the cost of a bounded number of rows, even if somebody has sent very many transfers of dust.
- * A checkpoint of an address contains its movements up to a time, with the dust added up. Only later movements are read one by one.
- * Checkpoints follow from the movements alone. If a movement changes, a database trigger deletes the checkpoint that contains it, so code
- * that writes movements need not know of checkpoints.
+ * Reads of the movements of deposit addresses that cost a bounded number of rows, however many transfers of dust somebody has sent.
+ * A checkpoint has the movements of an address up to a time, with the dust added up; the rest is read one by one. Checkpoints follow
+ * from the movements and sweeps alone. A trigger deletes the checkpoint of a movement that is changed, so code that writes movements
+ * does not know of them. A checkpoint is not used while it contains another number of sweeps than the address has had.
  */
 
 type Place = Pick<DepositPlace, 'network' | 'commitment'>;
 
-/** The amount below which a movement is dust, for each asset. */
+/** A movement, or dust that was added up and has the key of its first movement. */
+export interface SummedMovement extends StoredMovement {
+  /** The amount of the first movement. It alone decides whether the sum is dust: many transfers of dust are more than the limit. */
+  readonly first: string;
+}
+
+/** For each asset, the amount below which a movement is dust. */
 export type DustLimits = Readonly<Record<string, bigint>>;
 
 /**
- * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements below
- * `dustBelow` at one address become one movement with the key of the first. Otherwise anybody could make this read slow with a hundred
- * thousand tiny transfers.
+ * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements
+ * below `dustBelow` at one address, with no sweep between them, become one movement with the key of the first, because anybody may
+ * send a hundred thousand of them.
  */
 export async function listProvedMovements(
   db: Reader,
   paymentId: string,
   dustBelow: DustLimits = {},
-): Promise<StoredMovement[]> {
+): Promise<SummedMovement[]> {
   const limits = limitsJson(db, dustBelow);
   const movements = db`
-    ${checkpointed(db)} where c.payment_id = ${paymentId} and c.dust_below <@ ${limits}
+    ${checkpointed(db)} where c.payment_id = ${paymentId} and c.dust_below <@ ${limits} and ${hasItsSweeps(db)}
     union all
     select ${single(db, limits)} from deposit_places p
-    left join place_checkpoints c on c.network = p.network and c.commitment = p.commitment and c.dust_below <@ ${limits}
+    left join place_checkpoints c
+      on c.network = p.network and c.commitment = p.commitment and c.dust_below <@ ${limits} and ${hasItsSweeps(db)}
     cross join lateral (
       select m.ctid as place, * from movements m
       where m.network = p.network and m.commitment = p.commitment and m.at > coalesce(c.up_to, '-infinity') and m.is_proved
@@ -39,7 +46,7 @@ export async function listProvedMovements(
   const rows = await db<(MovementRow & { readonly units: string })[]>`
     select ${movementColumns(db)}, units::text as units from (${addUp(db, movements)}) summed
     order by at, network, block_number, log_index`;
-  return rows.map(({ units, ...row }) => readMovement({ ...row, amount: units }));
+  return rows.map(({ units, ...row }) => ({ ...readMovement({ ...row, amount: units }), first: row.amount }));
 }
 
 /** The assets of the proved movements of a payment, on all networks. */
@@ -69,11 +76,12 @@ export async function sumMovements(
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
-/** True if at least `count` proved movements of the address are later than its checkpoint. */
+/** True if that many proved movements have come since the checkpoint of the address that is in use. */
 export async function isCheckpointDue(db: Reader, { network, commitment }: Place, count: number): Promise<boolean> {
   const rows = await db`
     select from movements
-    where network = ${network} and commitment = ${commitment} and at > ${lastTime(db, { network, commitment })} and is_proved
+    where network = ${network} and commitment = ${commitment} and is_proved
+      and at > ${lastTime(db, { network, commitment }, hasItsSweeps(db))}
     limit ${count}`;
   return rows.length >= count;
 }
@@ -86,8 +94,8 @@ export async function isCheckpointDue(db: Reader, { network, commitment }: Place
 export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: DepositPlace, dustBelow: DustLimits) {
   const limits = limitsJson(tx, dustBelow);
   await tx`
-    delete from place_checkpoints
-    where network = ${network} and commitment = ${commitment} and not dust_below <@ ${limits}`;
+    delete from place_checkpoints c
+    where c.network = ${network} and c.commitment = ${commitment} and not (c.dust_below <@ ${limits} and ${hasItsSweeps(tx)})`;
   const since = lastTime(tx, { network, commitment });
   const movements = tx`
     ${checkpointed(tx)} where c.network = ${network} and c.commitment = ${commitment}
@@ -97,18 +105,21 @@ export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: 
       where m.network = ${network} and m.commitment = ${commitment} and m.at > ${since} and m.at <= last.up_to
     ) m`;
   await tx`
-    insert into place_checkpoints (network, commitment, payment_id, up_to, block_number, dust_below, sums)
-    select ${network}, ${commitment}, ${paymentId}, last.up_to, last.block_number, ${limits}, ${sumsOf(tx, movements)}
+    insert into place_checkpoints (network, commitment, payment_id, up_to, block_number, dust_below, sums, sweeps)
+    select ${network}, ${commitment}, ${paymentId}, last.up_to, last.block_number, ${limits}, ${sumsOf(tx, movements)},
+      (${sweepsOf(tx, { network, commitment })} and e.block_number <= last.block_number)
     from (
-      select max(at) as up_to, max(block_number) as block_number from movements
+      select max(at) as up_to, greatest(max(block_number), (
+        select c.block_number from place_checkpoints c where c.network = ${network} and c.commitment = ${commitment}
+      )) as block_number from movements
       where network = ${network} and commitment = ${commitment} and at > ${since} and is_proved
         and at < coalesce((
           select min(at) from movements where network = ${network} and commitment = ${commitment} and not is_proved), 'infinity')
     ) last
     where last.up_to is not null
     on conflict (network, commitment) do update
-    set up_to = excluded.up_to, block_number = greatest(place_checkpoints.block_number, excluded.block_number),
-      dust_below = excluded.dust_below, sums = excluded.sums`;
+    set up_to = excluded.up_to, block_number = excluded.block_number, dust_below = excluded.dust_below, sums = excluded.sums,
+      sweeps = excluded.sweeps`;
 }
 
 /** The addresses whose stored checkpoint is not the sum of their movements. A single statement reads both from one snapshot. */
@@ -125,7 +136,8 @@ export async function findWrongCheckpoints(
   return db`
     select p.address, c.payment_id as "paymentId" from place_checkpoints c
     join deposit_places p on p.network = c.network and p.commitment = c.commitment
-    where c.network = ${network} and c.sums is distinct from ${sumsOf(db, movements)} order by p.address limit ${limit}`;
+    where c.network = ${network} and ${hasItsSweeps(db)} and c.sums is distinct from ${sumsOf(db, movements)}
+    order by p.address limit ${limit}`;
 }
 
 /**
@@ -179,13 +191,27 @@ function single(db: Reader, limits: ReturnType<Reader>) {
   return db`${position(db)}, m.amount as units, m.amount < coalesce((${limits} ->> m.asset)::numeric, 0) as is_dust`;
 }
 
-/**
- * The SQL sort columns of a movement `m`. Only movements of the same `line` may be added up: they have the same address, asset and class.
- */
+/** Movements of one line that follow each other may be added up: they are of one address, asset and class, and no sweep is between. */
 function position(db: Reader) {
   return db`m.place, m.at, m.block_number, m.log_index,
     concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source,
-      m.at <= (select i.deadline from items i where i.commitment = m.commitment limit 1)) collate "C" as line`;
+      m.at <= (select i.deadline from items i where i.commitment = m.commitment limit 1),
+      (${sweepsOf(db, { network: db`m.network`, commitment: db`m.commitment` })} and e.fields ->> 'asset' = m.asset
+        and (e.block_number, e.log_index) < (m.block_number, m.log_index))) collate "C" as line`;
+}
+
+/** The number of decided sweeps `e` of an address. */
+function sweepsOf(db: Reader, { network, commitment }: PlaceValues) {
+  return db`
+    select count(*) from chain_events e
+    where e.network = ${network} and e.commitment = ${commitment} and e.type = 'swept' and e.decided_at is not null
+      and e.problem is null`;
+}
+
+/** True if the checkpoint `c` was made with all sweeps up to its block. One that was decided later may be between two of its movements. */
+function hasItsSweeps(db: Reader) {
+  const place = { network: db`c.network`, commitment: db`c.commitment` };
+  return db`c.sweeps = (${sweepsOf(db, place)} and e.block_number <= c.block_number)`;
 }
 
 /**

@@ -6,8 +6,12 @@ import type { PaymentTerms, Way } from '../../../domain/money/terms.ts';
 import { listFactsOf } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import { findItemsOf, type StoredItem } from '../../../store/chain/items.ts';
-import type { StoredMovement } from '../../../store/chain/movements.ts';
-import { type DustLimits, listMovedAssets, listProvedMovements } from '../../../store/chain/place-checkpoints.ts';
+import {
+  type DustLimits,
+  listMovedAssets,
+  listProvedMovements,
+  type SummedMovement,
+} from '../../../store/chain/place-checkpoints.ts';
 import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 
 /** All stored facts that decide about the money of a payment: its terms, and the movements and events of the chain. */
@@ -61,14 +65,14 @@ export async function dustLimitsOf(db: Reader, registry: Registry, paymentId: st
   return Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));
 }
 
-/** The proved money that has arrived for a payment. Amounts below the dust limit are added up. */
-export async function arrivalsOf(db: Reader, paymentId: string, dustBelow: DustLimits): Promise<StoredMovement[]> {
+/** The proved money that has arrived for a payment, with the dust added up. */
+export async function arrivalsOf(db: Reader, paymentId: string, dustBelow: DustLimits): Promise<SummedMovement[]> {
   return withoutLosses(await listProvedMovements(db, paymentId, dustBelow));
 }
 
-/** Subtracts each loss from the newest money of the same asset at the same address, because missing money does not count. */
-function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
-  const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
+/** Subtracts losses from the last money at their address, because money that is not there does not count. */
+function withoutLosses(movements: readonly SummedMovement[]): SummedMovement[] {
+  const placeOf = ({ network, commitment, asset }: SummedMovement) => `${network} ${commitment} ${asset}`;
   const lost = new Map<string, bigint>();
   for (const each of movements.filter(({ source }) => source === 'loss')) {
     lost.set(placeOf(each), (lost.get(placeOf(each)) ?? 0n) + BigInt(each.amount));
@@ -91,8 +95,8 @@ function wayOf(item: StoredItem, kind: Way['kind']): Way {
   return { kind, network, commitment, asset, ...terms, recipient, isHeld };
 }
 
-function arrivedFact(movement: StoredMovement, address: string): Fact {
-  const { network, at, blockNumber, logIndex, transactionHash, commitment, asset, amount, sender, isScreened } =
+function arrivedFact(movement: SummedMovement, address: string): Fact {
+  const { network, at, blockNumber, logIndex, transactionHash, commitment, asset, amount, first, sender, isScreened } =
     movement;
   return {
     is: 'arrived',
@@ -104,6 +108,7 @@ function arrivedFact(movement: StoredMovement, address: string): Fact {
     commitment,
     asset,
     amount: BigInt(amount),
+    first: BigInt(first),
     address,
     sender,
     isScreened,
@@ -114,7 +119,7 @@ function arrivedFact(movement: StoredMovement, address: string): Fact {
  * A function that estimates the time of an event. Events are stored without the times of their blocks, so an event gets the latest
  * time among the movements of its network up to its block. That keeps the order of the blocks.
  */
-function timesOf(movements: readonly StoredMovement[]): (network: string, block: number) => number {
+function timesOf(movements: readonly SummedMovement[]): (network: string, block: number) => number {
   return (network, block) =>
     movements.reduce(
       (latest, each) =>
