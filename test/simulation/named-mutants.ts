@@ -240,6 +240,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'are given up a week after nothing needs them any more',
   },
   {
+    name: 'pruning empties transactions that were given up',
+    file: 'src/store/chain/prunable.ts',
+    from: "and s.state = 'final' and not (${isGivenUp(tx)}) and s.created_at",
+    to: "and s.state = 'final' and s.created_at",
+    test: 'test/e2e/former-relayers.test.ts',
+    title: 'go on if their key comes back after old rows were pruned',
+  },
+  {
+    name: 'a slot whose bytes were pruned is never signed again',
+    file: 'src/actions/relay/broadcast-stored.ts',
+    from: 'memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
+    to: 'if (bytes !== undefined) memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
+    test: 'test/e2e/former-relayers.test.ts',
+    title: 'go on if their key comes back and nobody has the signed bytes any more',
+  },
+  {
     name: 'a transaction that is mined after it was given up costs nothing',
     file: 'src/actions/watch/maintain-former-sends.ts',
     from: '(tx) => reopenGivenUp(tx, { network, signer }, used));',
