@@ -110,8 +110,8 @@ async function refuseScreened(
 }
 
 async function refuseUncovered(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<void> {
-  const covered = await findReturnCover(tx, unexpected);
-  // The money is not swept yet. Its return waits for the sweep, and the floats are checked then.
+  const covered = await findReturnCover(tx, unexpected, { mayWait: true });
+  // Some of the money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return;
   // Without a payer: the accounts of floats are compared when the money is sent.
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
