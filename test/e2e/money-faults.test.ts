@@ -5,6 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { gatherFacts } from '../../src/actions/oversight/wait-facts.ts';
@@ -190,6 +191,46 @@ describe('money that arrives in ways nobody asked for', () => {
       [...named],
       ['9', '2000000'].map((amount) => ({ reason: 'overpaid', amount, state: 'unclaimed' })),
     );
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that comes after a tolerated underpayment is given back, whatever tolerance holds meanwhile', async () => {
+    let toleranceBasisPoints = 100;
+    scene = await openRefundScene({
+      watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => toleranceBasisPoints },
+    });
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 5);
+    assert.equal((await scene.payment(id)).tokenValue, '991');
+    toleranceBasisPoints = 0;
+    send(2_000_000n);
+    await scene.live(node, 5);
+    const [late] = await scene.db.sql<{ id: string; fee: string }[]>`
+      select id, fee::text from strays where payment_id = ${id}`;
+    await scene.fill(node, OPERATOR_FLOAT, BigInt(late?.fee ?? '0'));
+    const friend = scene.payers.newAccount();
+    const destination = {
+      chainId: scene.network,
+      namespace: 'eip155',
+      address: friend,
+      id: `${scene.network}:${friend}`,
+    } as const;
+    await requestReturn(
+      scene,
+      { id: late?.id ?? '', merchantId: scene.merchantId, destination, actor: 'key:test', coolingOffMs: 0 },
+      undefined,
+      ({ state }) => ({ status: 200, body: state }),
+    );
+    await scene.live(node, 6);
+    const [row] = await scene.db.sql`select state from strays where payment_id = ${id}`;
+    assert.deepEqual(row, { state: 'returned' });
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 2_000_000n);
+    assert.deepEqual(await scene.alerts(), []);
     assert.deepEqual(await scene.differences(), []);
   });
 

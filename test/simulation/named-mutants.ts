@@ -320,6 +320,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'reaches the merchant by a payout and can be refunded while the token refuses the fee account',
   },
   {
+    name: 'the return of late money beside a tolerated underpayment waits for the rest of the price',
+    file: 'src/actions/outgoing/return/check-return.ts',
+    from: 'await paidBy(deps, paymentId, paying) : 0n',
+    to: '(void paidBy, BigInt(paying.amount)) : 0n',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'that comes after a tolerated underpayment is given back',
+  },
+  {
     name: 'whatever waits after a sweep is an owed fee',
     file: 'src/domain/money/holding.ts',
     from: 'const { owed } = lot;',
