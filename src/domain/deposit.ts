@@ -3,7 +3,10 @@ import { feeShare, unboundedShare } from './money/fee-share.ts';
 /** The time that a payment must have left for a deposit address to be offered, because a transfer takes a while. */
 export const LEAST_LEFT_MS = 120_000;
 
-/** The least amount that pays when `asked` is due, by the operator's tolerance. The tolerance applies only after the deadline. */
+/** The highest tolerance that an operator can set. It also bounds what a tolerance of earlier settings has accepted. */
+export const MOST_TOLERANCE_BASIS_POINTS = 1_000;
+
+/** The least amount that pays, by the operator's tolerance. The tolerance applies only after the deadline. */
 export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }

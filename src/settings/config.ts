@@ -1,4 +1,5 @@
 import type { Registry } from '../chains/registry.ts';
+import { MOST_TOLERANCE_BASIS_POINTS } from '../domain/deposit.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import { DATABASE_SETTINGS } from './database-settings.ts';
@@ -218,7 +219,7 @@ export const SETTINGS = {
   ),
   depositTolerance: setting(
     'DEPOSIT_TOLERANCE',
-    integer(0, 1_000),
+    integer(0, MOST_TOLERANCE_BASIS_POINTS),
     0,
     'How much less than asked pays a payment by its deposit address when its time is over, in hundredths of a percent.',
   ),

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { createWorkCheck } from '../../src/actions/oversight/check-work.ts';
 import { findMissingNetworks } from '../../src/actions/oversight/missing-networks.ts';
+import { pruneOld } from '../../src/actions/oversight/prune.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
@@ -203,10 +204,33 @@ describe('relayers that were replaced while a transaction was stored and not min
       assert.deepEqual(await scene.differences(), []);
     });
 
+    it('go on if their key comes back after old rows were pruned', async () => {
+      const { node } = await leftOver();
+      scene.pass(40 * DAY_MS);
+      await node.turn(2);
+      await pruneOld(scene, { before: new Date(scene.nowMs() - 30 * DAY_MS), actor: 'operator' });
+      const [version] = await scene.db.sql<{ bytes: string }[]>`
+        select bytes from relay_versions where signer = ${former()}`;
+      assert.notEqual(version?.bytes, '', 'no block has used the slot');
+      await comesBack();
+    });
+
+    it('go on if their key comes back and nobody has the signed bytes any more', async () => {
+      const { node } = await leftOver();
+      scene.pass(8 * DAY_MS);
+      await node.turn(2);
+      await scene.tamper(`update relay_versions set bytes = '' where signer = '${former()}'`);
+      await comesBack();
+    });
+
     it('go on if their key comes back', async () => {
       const { node } = await leftOver();
       scene.pass(8 * DAY_MS);
       await node.turn(2);
+      await comesBack();
+    });
+
+    async function comesBack() {
       scene.control.setBalance(former(), coinOf(scene.network), 10n ** 21n);
       const back = await scene.newNode(scene.signers);
       const { id } = await scene.accept();
@@ -219,6 +243,6 @@ describe('relayers that were replaced while a transaction was stored and not min
           ['final', true],
         ],
       );
-    });
+    }
   });
 });

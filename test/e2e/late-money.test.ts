@@ -315,6 +315,74 @@ describe('late money that a partner gives back', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  describe('and to which somebody else has sent a unit after its sweep', () => {
+    /** Late money that was swept, and units that joined it and are too little for a sweep of their own. */
+    async function sweptWithDust(units: bigint, dust: bigint) {
+      const { id: paymentId, send } = await scene.deposit({ isHeld: true, amount: 10_000_000n });
+      const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+      await scene.movePayment({ paymentId, event: cancelled, actor: 'test', evidence: {} });
+      send(units);
+      await scene.live(node, 6);
+      send(dust);
+      await scene.live(node, 4);
+      const money = await unexpectedOf(paymentId);
+      assert.equal(money.amount, `${units + dust}`);
+      return { ...money, send };
+    }
+    async function lives(hours: number) {
+      for (let hour = 0; hour < hours; hour += 1) {
+        await scene.live(node, 4);
+        scene.pass(HOUR_MS);
+      }
+      await scene.live(node, 6);
+    }
+
+    it('is swept again because its return was requested, and needs no float of the merchant', async () => {
+      const { id, send } = await sweptWithDust(7_000_000n, 1n);
+      await scene.fill(node, OPERATOR_FLOAT, 7n);
+      const friend = scene.payers.newAccount();
+      await request(id, friend, { coolingOffMs: HOUR_MS });
+      const ask = { id, merchantId: scene.merchantId, now: new Date(scene.nowMs()) };
+      assert.equal((await findLateMoney(scene.db.sql, ask))?.lack, '0');
+      await scene.live(node, 4);
+      // Whoever sends more delays nothing.
+      send(1n);
+      await lives(2);
+      assert.equal((await unexpected(id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, DOLLAR), 7_000_001n);
+      assert.equal((await scene.floats())[scene.merchantId], undefined);
+      assert.deepEqual(await scene.alerts(), []);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('is returned by the operator at once: the float of the merchant lends the unit, which follows', async () => {
+      const { id } = await sweptWithDust(7_000_000n, 1n);
+      await scene.fill(node, OPERATOR_FLOAT, 7n);
+      const friend = scene.payers.newAccount();
+      const giveBack = () => returnUnexpected(scene, { id, to: account(friend), actor: 'operator' });
+      await assert.rejects(giveBack(), { message: /the float of mrch_test lacks 0\.000001 USDC\./ });
+      await scene.fill(node, scene.merchantId, 1n);
+      await giveBack();
+      await scene.live(node, 6);
+      assert.equal((await unexpected(id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, DOLLAR), 7_000_001n);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('bears the fee of the sweep alone: what others sent is no fee that is owed', async () => {
+      const { id, fee } = await sweptWithDust(300_000_000n, 100n);
+      assert.equal(fee, '10');
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      const friend = scene.payers.newAccount();
+      await request(id, friend);
+      await lives(2);
+      assert.equal((await unexpected(id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, DOLLAR), 300_000_100n);
+      assert.deepEqual(await scene.floats(), { operator: '0' });
+      assert.deepEqual(await scene.differences(), []);
+    });
+  });
+
   async function arrivesInOneSweep(amounts: readonly bigint[]) {
     await scene.close();
     await open({ watching: { sweepFrom: () => 0n } });

@@ -5,6 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { gatherFacts } from '../../src/actions/oversight/wait-facts.ts';
@@ -194,27 +195,43 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('that is dust joins the lot that paid, although more dust than the limit follows it', async () => {
-    scene = await openRefundScene(EVERYTHING);
+  it('that comes after a tolerated underpayment is given back, whatever tolerance holds meanwhile', async () => {
+    let toleranceBasisPoints = 100;
+    scene = await openRefundScene({
+      watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => toleranceBasisPoints },
+    });
     const node = await scene.newNode();
-    const { id, send } = await scene.deposit({ amount: 10_000_000n, isHeld: true });
-    for (const units of [9_500_000n, 500_000n, 600_000n]) {
-      send(units);
-      await scene.live(node, 4);
-    }
-    assert.equal(await scene.status(id), 'succeeded');
-    const paid = await scene.db.sql`
-      select sum(amount)::text as amount from lots where payment_id = ${id} and is_paying`;
-    assert.deepEqual([...paid], [{ amount: '10000000' }]);
-    const late = await scene.db.sql`select reason, amount::text from strays where payment_id = ${id}`;
-    assert.deepEqual([...late], [{ reason: 'overpaid', amount: '600000' }]);
-    // The operator gives the fee back.
-    await scene.fill(node, OPERATOR_FLOAT, 200_000n);
-    const destination = parseAccount(`${scene.network}:${scene.payers.newAccount()}`);
-    assert.ok(destination.ok);
-    await scene.request(id, { destination: destination.value });
+    await scene.live(node, 1);
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 5);
+    assert.equal((await scene.payment(id)).tokenValue, '991');
+    toleranceBasisPoints = 0;
+    send(2_000_000n);
+    await scene.live(node, 5);
+    const [late] = await scene.db.sql<{ id: string; fee: string }[]>`
+      select id, fee::text from strays where payment_id = ${id}`;
+    await scene.fill(node, OPERATOR_FLOAT, BigInt(late?.fee ?? '0'));
+    const friend = scene.payers.newAccount();
+    const destination = {
+      chainId: scene.network,
+      namespace: 'eip155',
+      address: friend,
+      id: `${scene.network}:${friend}`,
+    } as const;
+    await requestReturn(
+      scene,
+      { id: late?.id ?? '', merchantId: scene.merchantId, destination, actor: 'key:test', coolingOffMs: 0 },
+      undefined,
+      ({ state }) => ({ status: 200, body: state }),
+    );
     await scene.live(node, 6);
-    assert.equal((await scene.refund(id)).state, 'refunded');
+    const [row] = await scene.db.sql`select state from strays where payment_id = ${id}`;
+    assert.deepEqual(row, { state: 'returned' });
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 2_000_000n);
+    assert.deepEqual(await scene.alerts(), []);
     assert.deepEqual(await scene.differences(), []);
   });
 

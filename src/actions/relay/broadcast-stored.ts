@@ -16,8 +16,12 @@ export async function broadcastStored(
 ): Promise<void> {
   const { chain, id, memory, alarms } = relayer;
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
-  if (bytes === undefined) throw new Error('Only stored bytes are sent, and these are not.');
   memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());
+  if (bytes === undefined) {
+    // The bytes were pruned while the send was given up. The next round replaces this old version.
+    deps.log.warn({ ...id, slot, hash }, 'the bytes of an open transaction were pruned: it is signed again');
+    return;
+  }
   deps.world.crashPoint?.('relay.taken');
   try {
     const outcome = await chain.sender.broadcast(bytes, { isRepeated });

@@ -1,6 +1,7 @@
 import type { LateReason } from '../late-money.ts';
 import type { Arrived, Fact, Moved, Paid } from './fact.ts';
 import { feeShare, unboundedShare } from './fee-share.ts';
+import { countOwed } from './holding.ts';
 import { compareMoments, type Moment } from './movement.ts';
 import type { Ending, Lot, PaidEnding, PaymentTerms, Way } from './terms.ts';
 
@@ -22,12 +23,7 @@ export interface Fold {
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */
   readonly last: ReadonlyMap<string, string>;
-  /**
-   * The fees that a sweep left at the deposit address because the token refused the fee account, by lot. They are a part of the
-   * waiting money.
-   */
-  readonly owed: ReadonlyMap<string, bigint>;
-  /** The number of the next lot. Items are numbered by commitment; transfers are numbered by address and asset within one transaction. */
+  /** The number of the next lot: per commitment for items, per place within the present transaction for transfers. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly transaction: string;
 }
@@ -55,7 +51,7 @@ type Work = {
 export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold {
   const counts = new Map(terms.ways.map((way): [string, Count] => [wayKey(way), NOTHING]));
   const none = { upTo: undefined, filled: undefined, paid: 0n, transaction: '' };
-  return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), owed: new Map(), numbers: new Map() };
+  return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), numbers: new Map() };
 }
 
 /**
@@ -70,7 +66,6 @@ export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
     lots: new Map(fold.lots),
     counts: new Map(fold.counts),
     last: new Map(fold.last),
-    owed: new Map(fold.owed),
     numbers: new Map(fold.numbers),
     named: new Set(ending?.is === 'paid' ? ending.lots : []),
   };
@@ -147,7 +142,7 @@ function collect(work: Work, way: Way, fact: Paid): void {
 
 function lotOf({ terms }: Work, { commitment, recipient, isHeld }: Way, { network, asset }: Fact) {
   const common = { payment: terms.payment, commitment, network, asset, account: recipient, isHeld };
-  return { ...common, isPaying: false, isUnexplained: false };
+  return { ...common, owed: 0n, isPaying: false, isUnexplained: false };
 }
 
 function nextNumber({ numbers }: Work, key: string): number {
@@ -246,17 +241,17 @@ function sweep(work: Work, way: Way, fact: Moved): void {
     const share = feeShare(schedule, moved, moved + part);
     moved += part;
     const left = isRefused ? share : 0n;
-    work.owed.set(lot.id, owedOf(work, lot) + left);
     work.lots.set(lot.id, {
       ...lot,
       waiting: lot.waiting - part + left,
+      owed: lot.owed + left,
       fee: lot.fee + share - left,
       net: lot.net + part - share,
     });
   };
   for (const lot of waitingAt(work, fact)) {
     const left = units - moved;
-    const free = lot.waiting - owedOf(work, lot);
+    const free = lot.waiting - lot.owed;
     if (left > 0n) move(lot, free < left ? free : left);
   }
   const unexplained = units - moved;
@@ -302,24 +297,18 @@ interface Taken {
 function takeOwed(work: Work, way: Way, fact: Moved): Taken {
   const { amount, fee } = fact;
   const waiting = waitingAt(work, fact);
-  const owed = waiting.reduce((sum, lot) => sum + owedOf(work, lot), 0n);
+  const owed = waiting.reduce((sum, lot) => sum + lot.owed, 0n);
   const left = waiting.reduce((sum, lot) => sum + lot.waiting, 0n) - amount - owed;
   if (fee === 0n && left >= 0n && left <= unboundedShare({ fee: way.fee, of: way.asked }, amount + left)) {
     return { units: amount + left, fee: left, isRefused: true };
   }
   const isPaid = fee >= owed;
   for (const lot of waiting) {
-    const part = owedOf(work, lot);
-    work.owed.delete(lot.id);
-    if (isPaid) work.lots.set(lot.id, { ...lot, waiting: lot.waiting - part, fee: lot.fee + part });
+    work.lots.set(lot.id, isPaid ? countOwed(lot) : { ...lot, owed: 0n });
   }
   return isPaid
     ? { units: amount - owed, fee: fee - owed, isRefused: false }
     : { units: amount, fee, isRefused: false };
-}
-
-function owedOf({ owed }: Pick<Work, 'owed'>, { id }: Lot): bigint {
-  return owed.get(id) ?? 0n;
 }
 
 function unexplainedReason(way: Way, { network, asset }: Moved): LateReason {

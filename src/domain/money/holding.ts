@@ -16,6 +16,15 @@ export interface Spend {
   readonly isDone: boolean;
 }
 
+/**
+ * Counts a fee that is owed as taken. The next sweep of its address tries it again, so it holds up no money of the merchant or the
+ * payer.
+ */
+export function countOwed<L extends Lot>(lot: L): L {
+  const { owed } = lot;
+  return owed === 0n ? lot : { ...lot, waiting: lot.waiting - owed, fee: lot.fee + owed, owed: 0n };
+}
+
 /** A lot that is held for a merchant, with the part that no order has taken. */
 export interface HeldLot extends Lot {
   /** The part that no order has taken and no debt needs. Never below zero. */

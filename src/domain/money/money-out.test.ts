@@ -30,7 +30,7 @@ function lot(id: string, amount: bigint, change: Partial<Lot> = {}): Lot {
   const { waiting = 0n, fee = 0n } = change;
   return {
     ...{ ...PLACE, id, amount, waiting, fee, net: amount - waiting - fee, address: 'deposit', isHeld: true },
-    ...{ isPaying: false, reason: 'late', isScreened: false, isUnexplained: false },
+    ...{ isPaying: false, reason: 'late', isScreened: false, isUnexplained: false, owed: 0n },
     ...change,
   };
 }

@@ -16,7 +16,7 @@ function lot(amount: bigint, change: Partial<Lot> = {}): Lot {
   return {
     ...{ id: 'l', payment: 'pay_1', commitment: 'D', network: NETWORK, asset: ASSET, account: 'held', isHeld: true },
     ...{ address: 'deposit', amount, waiting, fee, net: amount - waiting - fee, isPaying: true, reason: null },
-    ...{ isScreened: false, isUnexplained: false, ...change },
+    ...{ isScreened: false, isUnexplained: false, owed: 0n, ...change },
   };
 }
 const position = (lots: readonly Lot[], debts: readonly Debt[] = []) => bookedPosition(WHO, { lots, debts });

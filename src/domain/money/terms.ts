@@ -70,6 +70,8 @@ export interface Lot {
   readonly waiting: bigint;
   readonly fee: bigint;
   readonly net: bigint;
+  /** The part of `waiting` that is a fee: a sweep left it at the address because the token refused the fee account. */
+  readonly owed: bigint;
   /** True for the money that paid the payment. */
   readonly isPaying: boolean;
   /** The reason why the money does not count. Null for money that paid, or that may still pay a payment without an ending. */

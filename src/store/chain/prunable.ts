@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { isGivenUp } from './former-sends.ts';
 
 /** The number and the size of the rows that may be pruned. */
 export interface Prunable {
@@ -24,12 +25,15 @@ export interface SendPlace {
   readonly slot: string;
 }
 
-/** Signed transactions of final slots that were created before `before`. Nobody broadcasts their bytes any more. */
+/**
+ * Signed transactions whose slots became final before that time. Their bytes are not broadcast any more. The slots of sends that were
+ * given up are free: their relayer broadcasts them if its key comes back.
+ */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
     from relay_versions v join relay_sends s using (network, signer, slot)
-    where s.state = 'final' and s.created_at < ${before} and v.bytes <> ''`;
+    where s.state = 'final' and not (${isGivenUp(db)}) and s.created_at < ${before} and v.bytes <> ''`;
   return rows[0] ?? NOTHING;
 }
 
@@ -38,13 +42,13 @@ export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<
   const { network, signer, slot } = after ?? { network: '', signer: '', slot: '-1' };
   const [row] = await tx<{ rows: number; read: number; last: SendPlace | null }[]>`
     with page as (
-      select network, signer, slot, state, created_at from relay_sends
+      select network, signer, slot, state, created_at, final_hash, work_spent from relay_sends
       where (network, signer, slot) > (${network}, ${signer}, ${slot}::bigint)
       order by network, signer, slot limit ${limit}
     ), cleared as (
-      update relay_versions v set bytes = '' from page p
-      where v.network = p.network and v.signer = p.signer and v.slot = p.slot
-        and p.state = 'final' and p.created_at < ${before} and v.bytes <> '' returning 1
+      update relay_versions v set bytes = '' from page s
+      where v.network = s.network and v.signer = s.signer and v.slot = s.slot
+        and s.state = 'final' and not (${isGivenUp(tx)}) and s.created_at < ${before} and v.bytes <> '' returning 1
     )
     select (select count(*)::int from cleared) as rows, (select count(*)::int from page) as read,
       (select jsonb_build_object('network', network, 'signer', signer, 'slot', slot::text) from page

@@ -3,6 +3,7 @@ import { LATE_STATES, type LateState } from '../../domain/late-money.ts';
 import { isReturnStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { owedOfLot } from './lots.ts';
 import { type UnexpectedMoney, unexpectedColumns } from './unexpected-money.ts';
 
 /** The list of late money: unexpected money of payments, which partners see and have returned. */
@@ -146,14 +147,15 @@ function lackOf(db: Reader) {
 }
 
 /**
- * The SQL amount of late money that is still held. `coverReturn` computes the same. Late money of older versions has no lot. Money that
- * waits for its sweep counts, because it will arrive. Money that is at the address after the sweep does not: it is dust that joined the
- * lot, or an owed fee.
+ * The part of late money that is held, as `findReturnCover` takes it. Late money of older versions has no lot. Money that is still to be
+ * swept counts if the return waits for it. An owed fee never arrives.
  */
 function heldOf(db: Reader) {
-  return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
-    else least(s.amount - s.fee, greatest(coalesce(case when l.waiting = l.amount then l.waiting else l.net end
-      - (select coalesce(sum(x.units), 0) from lot_spends x where x.lot_id = l.id), 0), 0)) end`;
+  const left = db`l.net - (select coalesce(sum(x.units), 0) from lot_spends x where x.lot_id = l.id)`;
+  const most = db`s.amount - s.fee`;
+  return db`case when s.lot_id is null then case when s.is_held then ${most} else 0 end
+    when ${left} + l.waiting - ${owedOfLot(db)} >= ${most} then ${most}
+    else least(${most}, greatest(coalesce(${left}, 0), 0)) end`;
 }
 
 function isCooling(db: Reader, now: Date) {

@@ -25,25 +25,27 @@ export async function putLots(
     waiting: lot.waiting.toString(),
     fee: lot.fee.toString(),
     net: lot.net.toString(),
+    owed: lot.owed.toString(),
   }));
   await tx`
     delete from lots where payment_id = ${paymentId} and id <> all(${lots.map(({ id }) => id)}::text[])`;
   if (rows.length > 0) {
     await tx`
       insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting,
-        fee, net, is_paying, reason, is_screened, number, payout_key, held_at, updated_at)
+        fee, net, owed, is_paying, reason, is_screened, number, payout_key, held_at, updated_at)
       select l.id, ${paymentId}, ${merchantId}, l.commitment, l.network, l.asset, l.address, l.account, l."isHeld", l.amount,
-        l.waiting, l.fee, l.net, l."isPaying", l.reason, l."isScreened", l.number, l."payoutKey", ${at}::timestamptz,
+        l.waiting, l.fee, l.net, l.owed, l."isPaying", l.reason, l."isScreened", l.number, l."payoutKey", ${at}::timestamptz,
         ${at}::timestamptz
       from jsonb_to_recordset(${tx.json(rows as never)}) as l(id text, commitment text, network text, asset text,
         address text, account text, "isHeld" boolean, amount numeric, waiting numeric, fee numeric, net numeric,
-        "isPaying" boolean, reason text, "isScreened" boolean, number int, "payoutKey" text)
+        owed numeric, "isPaying" boolean, reason text, "isScreened" boolean, number int, "payoutKey" text)
       on conflict (id) do update
-      set amount = excluded.amount, waiting = excluded.waiting, fee = excluded.fee, net = excluded.net,
+      set amount = excluded.amount, waiting = excluded.waiting, fee = excluded.fee, net = excluded.net, owed = excluded.owed,
         is_paying = excluded.is_paying, reason = excluded.reason, is_screened = excluded.is_screened,
         number = excluded.number, updated_at = excluded.updated_at
-      where (lots.amount, lots.waiting, lots.fee, lots.net, lots.is_paying, lots.reason, lots.is_screened, lots.number)
-        is distinct from (excluded.amount, excluded.waiting, excluded.fee, excluded.net, excluded.is_paying,
+      where (lots.amount, lots.waiting, lots.fee, lots.net, lots.owed, lots.is_paying, lots.reason, lots.is_screened,
+          lots.number)
+        is distinct from (excluded.amount, excluded.waiting, excluded.fee, excluded.net, excluded.owed, excluded.is_paying,
           excluded.reason, excluded.is_screened, excluded.number)`;
   }
   await refreshOpen(tx, paymentId);
@@ -142,18 +144,25 @@ async function refreshOpen(tx: Tx, paymentId: string): Promise<void> {
     where o.id = l.id and o.is_open <> l.is_open`;
 }
 
-type LotRow = Omit<StoredLot, 'amount' | 'waiting' | 'fee' | 'net' | 'isUnexplained'> &
-  Record<'amount' | 'waiting' | 'fee' | 'net', string>;
+type LotRow = Omit<StoredLot, 'amount' | 'waiting' | 'fee' | 'net' | 'owed' | 'isUnexplained'> &
+  Record<'amount' | 'waiting' | 'fee' | 'net' | 'owed', string>;
+
+/**
+ * The owed part of what waits of the lot `l`. A node of the version before, which sweeps the rest, leaves the column as it is.
+ */
+export function owedOfLot(db: Reader) {
+  return db`least(l.owed, l.waiting)`;
+}
 
 function lotColumns(db: Reader) {
   return db`l.id, l.payment_id as payment, l.merchant_id as "merchantId", l.commitment, l.network, l.asset, l.address,
     l.account, l.is_held as "isHeld", l.amount::text as amount, l.waiting::text as waiting, l.fee::text as fee,
-    l.net::text as net, l.is_paying as "isPaying", l.reason, l.is_screened as "isScreened"`;
+    l.net::text as net, ${owedOfLot(db)}::text as owed, l.is_paying as "isPaying", l.reason, l.is_screened as "isScreened"`;
 }
 
-function readLot({ amount, waiting, fee, net, ...rest }: LotRow): StoredLot {
+function readLot({ amount, waiting, fee, net, owed, ...rest }: LotRow): StoredLot {
   const units = { amount: BigInt(amount), waiting: BigInt(waiting), fee: BigInt(fee), net: BigInt(net) };
-  return { ...rest, ...units, isUnexplained: false };
+  return { ...rest, ...units, owed: BigInt(owed), isUnexplained: false };
 }
 
 /** The payments that have a lot of these items. A caller that changes the lots must lock the payments first. */

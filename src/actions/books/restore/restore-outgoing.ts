@@ -228,7 +228,7 @@ async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, 
     await releaseUnexpected(tx, { id, from: 'requested', problem: 'returned_before', at });
   if (unexpected.state === 'unclaimed' || unexpected.state === 'requested') {
     const { network, asset } = unexpected;
-    const covered = await findReturnCover(tx, unexpected);
+    const covered = await findReturnCover(tx, unexpected, { mayWait: false });
     if (covered.is === 'waiting') throw new Unplaced('returned late money whose arrival is not known here yet');
     const parts = partsOf(covered.cover);
     await insertSpends(tx, covered.spends);

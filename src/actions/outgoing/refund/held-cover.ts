@@ -1,5 +1,5 @@
 import { isByDeposit } from '../../../domain/item.ts';
-import { holdingsOf, type Spend } from '../../../domain/money/holding.ts';
+import { countOwed, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
 import { coverRefund } from '../../../domain/money/money-out.ts';
 import type { PaidEnding } from '../../../domain/money/terms.ts';
 import type { RefundHold, Share } from '../../../domain/refund.ts';
@@ -9,7 +9,6 @@ import { findPosition } from '../../../store/money/positions.ts';
 import { findReturning } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { withOwedFees } from '../../owed-fees.ts';
 
 export interface HeldPart {
   readonly id: string;
@@ -41,7 +40,7 @@ export async function takeHeld(tx: Tx, part: HeldPart): Promise<HeldCover> {
 async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): Promise<HeldCover> {
   const position = await findPosition(tx, payment.id);
   if (position?.isOutdated === true) return { is: 'waiting', for: 'position' };
-  const lots = await withOwedFees(tx, await findLotsOf(tx, [payment.id]));
+  const lots = (await findLotsOf(tx, [payment.id])).map(countOwed);
   const others = (await findSpendsOf(tx, [payment.id])).filter(({ order }) => order !== id);
   const holdings = holdingsOf(lots, others);
   // Money that went straight to the merchant has no lots. Neither has money of payments that ended before lots existed.

@@ -4,7 +4,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
-import { mostFeesOf } from '../../../domain/deposit.ts';
+import { leastPaid, MOST_TOLERANCE_BASIS_POINTS, mostFeesOf } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
@@ -14,6 +14,7 @@ import { sumReturned } from '../../../store/money/late-money.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { findUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import { findPayments } from '../../../store/payments/payments.ts';
 import type { CommandDeps } from '../../command.ts';
 import { subjectOfEvent } from '../../event-subject.ts';
 import { askWitnesses } from '../../evidence.ts';
@@ -113,9 +114,9 @@ async function checkLate(
 }
 
 /**
- * Checks that the payment's deposit addresses got enough money. The sum that was swept from them and the sum that they hold must reach
- * all returns of this asset, plus the price if an address paid it. The operator's float pays the fees of the returns. These fees together
- * may not exceed the fee of the arrived money; a single fee may exceed its own share by the rounding of the sweeps.
+ * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
+ * plus what paid the payment, if an address did. The operator's float pays the fees of the returns. All together they may not exceed the
+ * fee of that money; a single one may exceed its own share by the rounding of the sweeps.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
@@ -127,7 +128,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const isPaying = deposits.some(
     ({ commitment, asset: asked }) => commitment === paying?.commitment && asked === asset,
   );
-  const needed = isPaying && paying?.network === network ? BigInt(paying.amount) : 0n;
+  const needed = isPaying && paying?.network === network ? await paidBy(deps, paymentId, paying) : 0n;
   const returned = await sumReturned(sql, { paymentId, network, asset });
   const sweeps = await largestSweeps(deps, deposits, { network, asset });
   const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
@@ -140,6 +141,17 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const arrived = BigInt(finding.value);
   const isFee = deposits.some(({ item }) => returned.fee <= mostFeesOf(item, arrived));
   return isFee ? GOOD : refused('the fees of its returns are more than those of a deposit address of the payment');
+}
+
+/**
+ * The amount that paid the payment at its address: the asked one, or less within the tolerance of that time. The tolerance of today
+ * may be another one. The bound keeps a writer of the database from lowering the amount further.
+ */
+async function paidBy({ db }: CheckDeps, paymentId: string, paying: StoredItem): Promise<bigint> {
+  const [payment] = await findPayments(db.sql, [paymentId]);
+  const paid = BigInt(payment?.tokenValue ?? paying.amount);
+  const least = leastPaid(BigInt(paying.amount), MOST_TOLERANCE_BASIS_POINTS);
+  return paid > least ? paid : least;
 }
 
 async function largestSweeps(

@@ -1,12 +1,11 @@
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { holdingsOf, type Spend } from '../../../domain/money/holding.ts';
+import { countOwed, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
 import { coverReturn } from '../../../domain/money/money-out.ts';
 import { type Cover, coverOf, type RefundHold } from '../../../domain/refund.ts';
 import { findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
 import { hasOutdatedPosition } from '../../../store/money/positions.ts';
 import type { UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { withOwedFees } from '../../owed-fees.ts';
 
 type CoveredReturn = Pick<UnexpectedMoney, 'amount' | 'fee' | 'isHeld' | 'merchantId' | 'lotId'>;
 
@@ -18,14 +17,19 @@ export type ReturnCover =
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
 /**
- * Finds the cover of a return. Late money pays its own return while it is held. A caller that stores the spends must have locked the
- * payment.
+ * Late money pays its own return while it is held. A caller that stores the spends has locked the payment. `mayWait`: the return waits
+ * for the sweep of dust that has joined its lot since the last sweep. A requested amount is fixed, and dust after the request delays
+ * nothing. Otherwise the float of the merchant, who gets that dust later, pays it now.
  */
-export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): Promise<ReturnCover> {
+export async function findReturnCover(
+  db: Reader,
+  unexpected: UnexpectedMoney,
+  { mayWait }: { readonly mayWait: boolean },
+): Promise<ReturnCover> {
   const { id, lotId, paymentId } = unexpected;
   if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfReturn(unexpected, 0n), spends: [] };
   const [stored, spends] = await Promise.all([findLotsOf(db, [paymentId]), findSpendsOf(db, [paymentId])]);
-  const lots = await withOwedFees(db, stored);
+  const lots = stored.map(countOwed);
   const lot = lots.find((each) => each.id === lotId);
   if (lot === undefined) return { is: 'waiting', for: 'arrival' };
   if (await hasOutdatedPosition(db, paymentId)) return { is: 'waiting', for: 'position' };
@@ -40,6 +44,8 @@ export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): 
   }));
   const taken = own.filter(({ amount }) => amount > 0n);
   const units = taken.reduce((sum, { amount }) => sum + amount, 0n);
+  const lacking = most - units;
+  if (mayWait && lot.isHeld && lacking > 0n && lot.waiting >= lacking) return { is: 'waiting', for: 'sweep' };
   return { is: 'covered', cover: coverOfReturn(unexpected, units), spends: taken };
 }
 

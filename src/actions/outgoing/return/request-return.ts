@@ -113,8 +113,8 @@ async function refuseScreened(
 }
 
 async function refuseUncovered(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<void> {
-  const covered = await findReturnCover(tx, unexpected);
-  // The cover is not known yet, for example before the money is swept. The return waits for that, and the floats are checked then.
+  const covered = await findReturnCover(tx, unexpected, { mayWait: true });
+  // Some of the money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return;
   // The payer is left out, because the accounts of the floats are checked only when the money is sent.
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };

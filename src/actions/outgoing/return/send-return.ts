@@ -41,7 +41,7 @@ export async function sendReturn(
   const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
   if (isMixedCoin(unexpected)) await refuseSpentCoin(tx, unexpected);
-  const covered = await findReturnCover(tx, unexpected);
+  const covered = await findReturnCover(tx, unexpected, { mayWait: state === 'requested' });
   if (covered.is === 'waiting') return { ok: false, waitsFor: covered.for };
   const { cover, spends } = covered;
   const payer = payerOfReturn(deps, unexpected, cover);

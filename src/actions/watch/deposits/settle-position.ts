@@ -1,7 +1,7 @@
 import type { RegistryDeps } from '../../../chains/registry.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
 import type { Fact } from '../../../domain/money/fact.ts';
-import { holdingsOf } from '../../../domain/money/holding.ts';
+import { countOwed, holdingsOf } from '../../../domain/money/holding.ts';
 import { judge, position } from '../../../domain/money/judge.ts';
 import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.ts';
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
@@ -28,7 +28,6 @@ import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { withOwedFees } from '../../owed-fees.ts';
 import { stoppedLots } from '../../released-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { mostPerRound, provedKey, type WatchDeps, type Watcher } from '../watcher.ts';
@@ -110,7 +109,7 @@ async function settlePosition(
   const named = adopted === undefined ? undefined : await adoptPosition(tx, { paymentId, adopted, lots: kept });
   await book(tx, { payment, stored, known, lots: kept }, at);
   await wakeRefunds(tx, paymentId);
-  const counted = await withOwedFees(tx, kept);
+  const counted = kept.map(countOwed);
   const late = counted.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true);
   await recordUnexpected(tx, { payment, lots: late }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots: counted }, at);
