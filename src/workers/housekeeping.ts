@@ -1,6 +1,7 @@
 import { createAnnouncement, type NodeDeps } from '../actions/announce-node.ts';
 import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
 import { createEndpointCheck } from '../actions/check-endpoints.ts';
+import type { SecretDeps } from '../actions/open-receipt-key.ts';
 import { recheckRefusals } from '../actions/outgoing/check/recheck-refusals.ts';
 import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { createAccountCheck } from '../actions/own-accounts.ts';
@@ -18,16 +19,21 @@ import type { UseRecorder } from '../actions/record-uses.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
 import type { Chains } from '../chains/chains.ts';
+import { judging } from './judging.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that delete old rows and keep stored summaries and states current. */
-export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chains: Chains }): readonly Job[] {
+export function housekeepingJobs(
+  deps: WorkerDeps & RowKeyDeps & SecretDeps & { readonly chains: Chains },
+): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: createExpiry(deps) },
-    { name: 'apply-destinations', everyMs: 1_000, run: createCoolOff(deps) },
-    { name: 'check-accounts', everyMs: 60_000, run: createAccountCheck(deps) },
-    { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
-    { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
+    ...judging(deps, [
+      { name: 'apply-destinations', everyMs: 1_000, run: createCoolOff(deps) },
+      { name: 'check-accounts', everyMs: 60_000, run: createAccountCheck(deps) },
+      { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
+      { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
+    ]),
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'fold-steps', everyMs: 2_000, run: () => foldPaymentSteps(deps) },
     { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },

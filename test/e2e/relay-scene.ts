@@ -140,7 +140,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   const secrets = createSecrets([input.masterSecret ?? TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
   const screening = input.screening ?? NO_SCREENING;
-  const base = { db, registry, world, log, screening, ...keys };
+  const base = { db, registry, world, log, screening, secrets, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>

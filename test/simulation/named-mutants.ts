@@ -336,6 +336,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'have paid refunds that a database from before the change does not pay twice',
   },
   {
+    name: 'a node without the newest master secret reports forged rows',
+    file: 'src/workers/judging.ts',
+    from: '(await knowsNewestSecret(db.sql, secrets)) && ',
+    to: '',
+    test: 'test/e2e/secrets.test.ts',
+    title: 'are not rotated while a running node lacks the new one, and a node that lacks the newest is not ready',
+  },
+  {
     name: 'a floor is taken away',
     file: 'src/domain/book-floors.ts',
     from: "if (KINDS[entry.kind] === 'spends') throw new FloorError(taken, entry.kind);",
