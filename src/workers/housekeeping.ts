@@ -11,6 +11,7 @@ import { createExpiry } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
 import { foldPaymentSteps } from '../actions/paying/fold-steps.ts';
+import { createPictureRenewal } from '../actions/paying/renew-pictures.ts';
 import { pruneSignIns } from '../actions/people/prune-sign-ins.ts';
 import { pruneHistories } from '../actions/prune-histories.ts';
 import { pruneIdempotencyKeys } from '../actions/prune-idempotency-keys.ts';
@@ -37,6 +38,7 @@ export function housekeepingJobs(
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },
     { name: 'fold-steps', everyMs: 2_000, run: () => foldPaymentSteps(deps) },
     { name: 'find-customer-days', everyMs: 1_000, run: () => findCustomerDays(deps) },
+    { name: 'renew-pictures', everyMs: 5_000, run: createPictureRenewal(deps) },
     { name: 'prune-idempotency-keys', everyMs: 60_000, run: () => pruneIdempotencyKeys(deps) },
     { name: 'prune-sign-ins', everyMs: 60_000, run: () => pruneSignIns(deps) },
     { name: 'prune-requests', everyMs: 60_000, run: () => pruneRequests(deps) },

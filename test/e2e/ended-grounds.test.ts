@@ -546,7 +546,15 @@ describe('what ends when its ground ends', () => {
         fee: 0n,
         net: 1_000n,
       };
-      const lot = { id: paymentId, commitment: freshKey(), address: null, isHeld: true, isPaying: true, reason: null };
+      const lot = {
+        id: paymentId,
+        commitment: freshKey(),
+        address: null,
+        isHeld: true,
+        isPaying: true,
+        reason: null,
+        isUnexplained: false,
+      };
       const rows = [{ ...lot, ...money, isScreened: false, payment: paymentId }];
       return putLots(tx, { paymentId, merchantId: shop.merchant.id }, rows, at);
     });
