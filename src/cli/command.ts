@@ -21,6 +21,8 @@ interface Definition<P extends Options, O extends Options, D> {
   readonly examples: readonly [string, ...string[]];
   /** False for the command that sets the settings up: it runs although they are wrong, with the defaults as its configuration. */
   readonly readsSettings?: false;
+  /** True for commands that go by the time of the database, which is not known before they run. */
+  readonly usesDatabaseTime?: true;
   /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
@@ -55,6 +57,7 @@ export function databaseCommand<P extends Options = None, O extends Options = No
 ): Command {
   return command({
     ...definition,
+    usesDatabaseTime: true,
     // The line is parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
     run: (context) =>
       withDatabase(context, (deps) =>

@@ -70,7 +70,7 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
  * Commands use the database's time, as nodes do, so that a change takes effect at the time the operator gave. Commands on a sandbox
  * use the sandbox's time. A database URL alone does not show that the database is a sandbox's.
  */
-async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
+export async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
   const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;
   const isKnown = config.databaseUrl === undefined || config.rpcUrls !== undefined || config.sandbox === true;
   if (!isKnown || !isSandbox(config)) return world;
