@@ -6,6 +6,8 @@ import type { SignedPayment } from './paying-wallet.ts';
 
 const ACCOUNTS = 100;
 const BODY_BYTES = 64 * 1024;
+/** Node.js reads headers of 16 KB in all, and base64 takes a third more. */
+const HEADER_BYTES = 9 * 1024;
 
 /** A request that anybody may send. */
 export interface PublicRequest {
@@ -15,6 +17,7 @@ export interface PublicRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly type?: string;
   readonly accept?: string;
   /** How rarely one address may cause it, in words. The bound is about all other requests. */
@@ -32,7 +35,12 @@ interface Scene {
 
 /** Requests to every route that takes callers without a key, and to every kind of page. */
 export async function publicRequestsOf(gateway: PayingGateway, scene: Scene): Promise<PublicRequest[]> {
-  const requests = [...(await payerRequests(scene)), ...otherRoutes(scene), ...(await pages(gateway, scene))];
+  const requests = [
+    ...(await payerRequests(scene)),
+    ...(await x402Requests(gateway, scene)),
+    ...otherRoutes(scene),
+    ...(await pages(gateway, scene)),
+  ];
   const named = new Set(requests.map(({ route }) => route));
   const missing = (Object.keys(OPEN_ROUTES) as (keyof typeof OPEN_ROUTES)[]).filter((route) => !named.has(route));
   if (missing.length > 0) throw new Error(`No request measures ${missing.join(', ')}.`);
@@ -73,7 +81,39 @@ async function payerRequests({ open, asset }: Scene): Promise<PublicRequest[]> {
     post('receipt-email', 'of an open payment', { email: 'payer@example.com' }),
     { name: 'the payment', route: 'GET /v1/gateway/payment/{id}', path: of },
     { name: 'its status', route: 'GET /v1/gateway/payment/{id}/status', path: `${of}/status` },
-    { name: 'x402', route: 'GET /x402/{id}', path: `/x402/${open.id}` },
+  ];
+}
+
+/** A request without an authorization, and forged authorizations, which are as dear as the limit of headers allows. */
+async function x402Requests({ port }: PayingGateway, { open, asset }: Scene): Promise<PublicRequest[]> {
+  const path = `/x402/${open.id}`;
+  // The answer is 402, with the ways to pay.
+  const text = await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
+  const { accepts } = JSON.parse(text) as {
+    accepts: { asset: string; network: string; payTo: string; amount: string }[];
+  };
+  const accepted = accepts.find((each) => asset.toLowerCase() === `${each.network}/erc20:${each.asset}`.toLowerCase());
+  if (accepted === undefined) throw new Error(`x402 does not offer ${asset}: ${text}`);
+  const { payTo: to, amount: value } = accepted;
+  const validBefore = String(Math.floor(Date.now() / 1000) + 300);
+  const from = `0x${'a1'.repeat(20)}`;
+  const authorization = { from, to, value, validAfter: '0', validBefore, nonce: `0x${'b2'.repeat(32)}` };
+  const paying = (signature: string, extensions: object = {}) => {
+    const payment = { x402Version: 2, accepted, payload: { authorization, signature }, extensions };
+    return Buffer.from(JSON.stringify(payment)).toString('base64');
+  };
+  const of = (name: string, header?: string): PublicRequest => ({
+    name: header === undefined ? 'x402' : `x402, ${name}`,
+    route: 'GET /x402/{id}',
+    path,
+    ...(header !== undefined && { headers: { 'PAYMENT-SIGNATURE': header } }),
+  });
+  const nested = '['.repeat(HEADER_BYTES / 2) + ']'.repeat(HEADER_BYTES / 2);
+  return [
+    of('without an authorization'),
+    of('a made-up authorization', paying(`0x${'ab'.repeat(64)}1b`)),
+    of('a made-up authorization of a contract', paying(`0x${'ab'.repeat(HEADER_BYTES / 3)}`)),
+    of('nested header', Buffer.from(nested).toString('base64')),
   ];
 }
 

@@ -79,6 +79,7 @@ async function send({ port }: PayingGateway, request: PublicRequest): Promise<nu
     Accept: accept,
     'X-Forwarded-For': `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent & 255}`,
     ...(body !== undefined && { 'Content-Type': type }),
+    ...request.headers,
   };
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

@@ -51,3 +51,22 @@ export function pngOfText(text: string): Buffer {
   const pixels = Buffer.from(text);
   return png({ width: pixels.length, height: 1, colour: 0, rows: Buffer.concat([Buffer.alloc(1), pixels]) });
 }
+
+/** A JPEG of 16 × 8 pixels, with further segments after its start. */
+export function jpeg(...extra: readonly Buffer[]): Buffer {
+  const frame = Buffer.from([8, 0, 8, 0, 16, 1, 1, 0x11, 0]);
+  return Buffer.concat([
+    Buffer.from([0xff, 0xd8]),
+    ...extra,
+    jpegSegment(0xdb, Buffer.alloc(65, 1)),
+    jpegSegment(0xc0, frame),
+    jpegSegment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+    Buffer.from([0x12, 0x34, 0xff, 0xd9]),
+  ]);
+}
+
+export function jpegSegment(marker: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}

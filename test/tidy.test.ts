@@ -32,7 +32,19 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   paper: ['domain', 'runtime'],
   settings: ['domain', 'runtime', 'chains', 'rates', 'mail', 'sandbox'],
   store: ['domain', 'runtime'],
-  actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'guarded-http', 'logos', 'mail', 'store', 'errors.ts'],
+  actions: [
+    'domain',
+    'runtime',
+    'chains',
+    'rates',
+    'screening',
+    'guarded-http',
+    'pictures',
+    'logos',
+    'mail',
+    'store',
+    'errors.ts',
+  ],
   http: [
     'domain',
     'runtime',
@@ -415,7 +427,14 @@ function evmWords(source: string): EvmWord[] {
 
 const LOCKING = /\bfor (?:no key )?(?:update|share)\b/;
 
-/** The reads of a source that lock rows and decide on another table, by their first words. */
+const STATEMENT = /^\s*(?:select|with|insert into|update|delete from)\b/;
+/** A second table of a statement. */
+const JOINED = /\bjoin\b|\bfrom \w+(?: (?:as )?\w+)?,(?! lateral)|\busing \w+/;
+
+/**
+ * The statements of a source that lock rows and decide on another table, by their first words: in a subquery, or by a join. After the
+ * wait for the lock, PostgreSQL reads the locked rows again, and no others. With `skip locked` nothing is waited for.
+ */
 function staleLocks(source: string, bodies: ReadonlyMap<string, string>): string[] {
   const asksMore = (values: string, seen: ReadonlySet<string> = new Set()): boolean =>
     /\bselect\b/.test(values) ||
@@ -425,8 +444,10 @@ function staleLocks(source: string, bodies: ReadonlyMap<string, string>): string
     });
   return templatesOf(source)
     .filter(({ text, values }) => {
-      if (!/^\s*select\b/.test(text) || !LOCKING.test(text)) return false;
-      return (text.match(/\bselect\b/g) ?? []).length > 1 || asksMore(values);
+      if (!STATEMENT.test(text) || !LOCKING.test(text) || /\bskip locked\b/.test(text)) return false;
+      const isSelect = /^\s*select\b/.test(text);
+      const selects = text.match(/\bselect\b/g) ?? [];
+      return !isSelect || selects.length > 1 || JOINED.test(text) || asksMore(values);
     })
     .map(({ text }) => text.trim().slice(0, 60));
 }
@@ -590,12 +611,18 @@ describe('the house', () => {
     const shared = fragmentBodies(stored.map((name) => read(name).replace(/^function /gm, 'own function ')));
     const wrong = stored.flatMap((name) => {
       const bodies = new Map([...shared, ...fragmentBodies([read(name)])]);
-      return staleLocks(read(name), bodies).map((text) => `${name}: ${text}`);
+      return staleLocks(read(name), bodies).map(() => name);
     });
-    assert.deepEqual(wrong, []);
+    assert.deepEqual(wrong, [
+      // They wait for their lease alone, and the lease is read again. What they read beside it is read again by the next round.
+      'src/store/events/placing.ts',
+      // Beside the locked visits it reads columns of payments that never change.
+      'src/store/payments/payment-steps.ts',
+      'src/store/webhooks/fan-out.ts',
+    ]);
   });
 
-  it('would notice a lock that decides on a subquery, also in a part of the statement', () => {
+  it('would notice a lock that decides on a subquery or a join, also in a part of the statement', () => {
     const fragment = 'function columns(db: Reader) {\n  return db`a, (select max(b) from c) as b`;\n}\n';
     const bodies = fragmentBodies([fragment]);
     const lock = (columns: string) => `tx\`select ${columns} from a where id = 1 for update\``;
@@ -604,6 +631,16 @@ describe('the house', () => {
     assert.equal(staleLocks(lock(value('other(tx)')), bodies).length, 0);
     assert.equal(staleLocks(lock('(select 1)'), bodies).length, 1);
     assert.equal(staleLocks(lock(value('tx`exists (select from c)`')), bodies).length, 1);
+    const noticed = (statement: string) => staleLocks(`tx\`${statement}\``, bodies).length === 1;
+    assert.ok(noticed('select a.id from a join b on b.id = a.b where b.is_open for update of a'));
+    assert.ok(noticed('select a.id from a left join b on b.id = a.b for no key update of a'));
+    assert.ok(noticed('select a.id from a, b where b.id = a.b and b.is_open for update of a'));
+    assert.ok(noticed('with due as (select id from a where is_due for update) update b set x = 1 from due'));
+    assert.ok(noticed('update b set x = 1 where id in (select id from a where is_due for update)'));
+    assert.ok(noticed('delete from b where id in (select id from a where is_due for share)'));
+    assert.ok(!noticed('select a.id from a join b on b.id = a.b for update of a skip locked'));
+    assert.ok(!noticed('update b set x = 1 where id in (select id from b for update skip locked)'));
+    assert.ok(!noticed('select id from a where id = any(1, 2) order by id for update'));
   });
 
   it('asks again under the lock of a merchant whether it is stopped, if it asked before', () => {

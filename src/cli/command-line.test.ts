@@ -140,7 +140,7 @@ describe('help', () => {
 function read(line: string): { name: string; values: Readonly<Record<string, unknown>> } {
   const result = readCommandLine(words(line), NOW_MS, REGISTRY);
   assert.ok('command' in result);
-  return { name: result.command.name, values: result.values };
+  return { name: result.command.name, values: result.valuesAt(NOW_MS) };
 }
 
 function usageError(line: string): UsageError {

@@ -47,7 +47,8 @@ export function readCommandLine(argv: readonly string[], nowMs: number, registry
   }
   const args = [...words.slice(topic.name.split(' ').length), ...rest];
   const valuesAt = (atMs: number) => readValues(topic, args, atMs, registry);
-  return { command: topic, values: valuesAt(nowMs), valuesAt };
+  // Without the time of the database, only the form of times is checked: all of them are in the future of 1970.
+  return { command: topic, values: valuesAt(topic.usesDatabaseTime ? 0 : nowMs), valuesAt };
 }
 
 /** True if the flag is on the command line. `--json` decides how problems are reported, so it is read before the line is parsed. */

@@ -21,6 +21,8 @@ interface Definition<P extends Options, O extends Options, D> {
   readonly examples: readonly [string, ...string[]];
   /** False for `init`, which writes the settings: it runs even if they are invalid, and then with the default configuration. */
   readonly readsSettings?: false;
+  /** True for commands that go by the time of the database, which is not known before they run. */
+  readonly usesDatabaseTime?: true;
   /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
@@ -55,7 +57,8 @@ export function databaseCommand<P extends Options = None, O extends Options = No
 ): Command {
   return command({
     ...definition,
-    // The command line is parsed again with the database's time, which nodes also use: the clock of this machine may be wrong.
+    usesDatabaseTime: true,
+    // The line is parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
     run: (context) =>
       withDatabase(context, (deps) =>
         definition.run(deps, context.valuesAt(deps.world.clock.nowMs()) as Values<P> & Values<O>),

@@ -75,7 +75,7 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
  * the time that the operator gave. Commands in a sandbox use the sandbox's time. The database URL alone does not show if the
  * database belongs to a sandbox.
  */
-async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
+export async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
   const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;
   const isKnown = config.databaseUrl === undefined || config.rpcUrls !== undefined || config.sandbox === true;
   if (!isKnown || !isSandbox(config)) return world;

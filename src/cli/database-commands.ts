@@ -1,7 +1,7 @@
 import { setDatabaseRoles } from '../actions/set-database-roles.ts';
 import { ROLES_SQL } from '../store/plumbing/database-roles.ts';
 import { type Command, command, operatorOf } from './command.ts';
-import { connect, onPool, requireMigrated } from './connect.ts';
+import { connect, onPool, requireMigrated, worldOf } from './connect.ts';
 import { flag } from './options.ts';
 
 const roles = command({
@@ -17,7 +17,7 @@ const roles = command({
       await onPool({ ...connection, url: migrateUrl }, async (db) => {
         await requireMigrated(context, db);
         await setDatabaseRoles(
-          { ...context, registry: context.config.registry, db },
+          { ...context, registry: context.config.registry, db, world: await worldOf(context, db) },
           { actor: operatorOf(context.config), migrateUrl },
         );
       });

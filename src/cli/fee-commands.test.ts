@@ -57,6 +57,15 @@ describe('till fees', () => {
     const isAbout = (atMs: number, expectedMs: number) => Math.abs(atMs - expectedMs) < aheadMs / 2;
     assert.ok(isAbout(await run(), aboutMs), 'it begins now');
     assert.ok(isAbout(await run('--from', '2h'), aboutMs + 2 * aheadMs), 'a span counts from now as well');
+    // For this machine, that time is over.
+    const soonMs = aboutMs + aheadMs / 2;
+    assert.equal(await run('--from', new Date(soonMs).toISOString()), soonMs);
+    const past = new Date(aboutMs - aheadMs / 2).toISOString();
+    const argv = ['fees', 'set', '--partner', partner, '--percentage', '1', '--from', past];
+    const behind = { nowMs: () => systemWorld.clock.nowMs() - aheadMs };
+    const { exitCode, stderr } = await runCommand(argv, { env: { DATABASE_URL: database.url }, machineClock: behind });
+    assert.equal(exitCode, 2);
+    assert.match(stderr, /--from must be in the future/);
   });
 
   it('are set for a partner and for one of its merchants, and payments then go by them', async () => {

@@ -65,10 +65,13 @@ export const invite = databaseCommand({
 
 const link = databaseCommand({
   name: 'people link',
-  summary: 'Show a new link that signs a person in once. The link before ends.',
+  summary:
+    'Make a new link that signs a person in once. The link before ends. For a person with a passkey it is mailed, and not shown.',
   positionals: { id: required(id, 'The person, as shown by people list.') },
   options: {
-    'forget-passkeys': flag('The person has lost every passkey: they end, and the person adds a new one.'),
+    'forget-passkeys': flag(
+      'The person has lost every passkey: they end, and the person adds a new one. Without mail the link is then shown.',
+    ),
     language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.'),
   },
   examples: [
@@ -85,7 +88,6 @@ const link = databaseCommand({
         personId,
         isSeen: everybody,
         mail,
-        showsEveryLink: true,
         forgetsPasskeys,
       },
     );
@@ -172,10 +174,7 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-/**
- * The terms of a mail with the sign-in link, which the nodes send. Undefined without a mail server. The command prints the link in
- * any case.
- */
+/** If a mail server is configured, the nodes also mail the link. */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
   if (deps.config.smtp === undefined) return undefined;
   return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };

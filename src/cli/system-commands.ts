@@ -5,7 +5,7 @@ import { describeConfig } from '../settings/read-config.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { type Command, command, databaseCommand, operatorOf } from './command.ts';
-import { type Connection, connect, onPool } from './connect.ts';
+import { type Connection, connect, onPool, worldOf } from './connect.ts';
 import { listing } from './listing.ts';
 
 const alerts = databaseCommand({
@@ -43,8 +43,11 @@ export const migrateDatabase = command({
       const news = (await applied(connection, newerSchema)).slice(before.length);
       const migrated = { actor: operatorOf(context.config), before: before.at(-1), applied: news };
       if (news.length > 0)
-        await onPool(connection, (db) =>
-          recordMigration({ ...context, registry: context.config.registry, db }, migrated),
+        await onPool(connection, async (db) =>
+          recordMigration(
+            { ...context, registry: context.config.registry, db, world: await worldOf(context, db) },
+            migrated,
+          ),
         );
       const text = news.length === 0 ? 'Nothing to do: the schema is up to date.' : `Applied ${news.join(', ')}.`;
       return { json: { applied: news }, text };

@@ -62,6 +62,13 @@ describe('a letter', () => {
     for (const host of ['cafe\u0301.com', '💩.la', 'क.भारत', 'a\u0301\u0323.example', '(x).de', '✈️.ws', 'x.e\u0301t']) {
       assert.match(unlinkedText(host, 99), /\. \S+$/, host);
     }
+    // A mail program may skip variation selectors, marks and joiners.
+    for (const unseen of ['\ufe0f', '\u0301', '\u200d', '\u200c', '\u034f', '\u{e0100}']) {
+      for (const host of [`evil.${unseen}com`, `evil.c${unseen}om`, `evil${unseen}.com`]) {
+        assert.match(unlinkedText(host, 99), /\. \S+$/, JSON.stringify(host));
+      }
+      assert.doesNotMatch(unlinkedText(`http:${unseen}//evil`, 99), /:\S/, JSON.stringify(unseen));
+    }
     assert.equal(unlinkedText('Menu 1.5 l, Nr.7, at 10:30 and 3.14', 99), 'Menu 1.5 l, Nr.7, at 10:30 and 3.14');
   });
 

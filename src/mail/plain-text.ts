@@ -19,8 +19,10 @@ const MOST_UNITS = 8_000;
  * name. Merchants choose some texts of our mails, and payers trust links in our mails.
  */
 export function unlinkedText(text: string, most: number): string {
-  return plainText(text, most)
-    .normalize('NFC')
-    .replace(/:(?=\/\/|[\p{L}+])/gu, ': ')
-    .replace(/(?<=\S)([.\u3002\uff0e\uff61])(?=\p{L}[\p{L}\p{M}])/gu, '$1 ');
+  return plainText(text, most).normalize('NFC').replace(SCHEME_END, ': ').replace(HOST_DOT, '$1 ');
 }
+
+/** Marks, variation selectors and joiners: mail programs may skip them in a host name, so they do not hide a letter here. */
+const UNSEEN = '[\\p{M}\\p{Default_Ignorable_Code_Point}]';
+const SCHEME_END = new RegExp(`:(?=${UNSEEN}*(?://|[\\p{L}+]))`, 'gu');
+const HOST_DOT = new RegExp(`(?<=\\S)([.\u3002\uff0e\uff61])(?=${UNSEEN}*\\p{L}(?:\\p{L}|${UNSEEN}))`, 'gu');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { deflateSync, inflateSync } from 'node:zlib';
-import { PNG_SIGNATURE, png, pngChunk, pngOfText } from '../../test/pictures.ts';
+import { PNG_SIGNATURE, png, pngChunk, pngOfText, jpegSegment as segment } from '../../test/pictures.ts';
 import { PictureError } from './picture-error.ts';
 import { takePicture } from './take-picture.ts';
 
@@ -246,12 +246,6 @@ function pixelsOf(file: Buffer): Buffer {
 function replaceData(file: Buffer, data: Buffer): Buffer {
   const at = file.indexOf('IDAT') - 4;
   return Buffer.concat([file.subarray(0, at), pngChunk('IDAT', data), pngChunk('IEND', Buffer.alloc(0))]);
-}
-
-function segment(marker: number, data: Buffer): Buffer {
-  const head = Buffer.from([0xff, marker, 0, 0]);
-  head.writeUInt16BE(data.length + 2, 2);
-  return Buffer.concat([head, data]);
 }
 
 function frame(width: number, height: number): Buffer {

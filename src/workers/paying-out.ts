@@ -1,4 +1,5 @@
 import { createAlarms } from '../actions/alarms.ts';
+import type { SecretDeps } from '../actions/open-receipt-key.ts';
 import { beginOutgoing } from '../actions/outgoing/begin/begin-outgoing.ts';
 import type { LimitDeps } from '../actions/outgoing/begin/limit-outgoing.ts';
 import { type PayOutDeps, payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
@@ -12,10 +13,12 @@ import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { ChainUnavailableError } from '../chains/chain-errors.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
+import { judging } from './judging.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 type PayingOutDeps = WorkerDeps &
   RowKeyDeps &
+  SecretDeps &
   SubjectKeyDeps &
   Pick<LimitDeps, 'hourlyLimit'> &
   Pick<PayOutDeps, 'sweepFrom'> & {
@@ -33,7 +36,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     refused: createAlarms(deps, 'outgoing_refused'),
     limited: createAlarms(deps, 'outgoing_limited'),
   };
-  return [
+  return judging(deps, [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
     { name: 'begin-returns', everyMs: 500, run: () => beginReturns(deps) },
     { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
@@ -45,7 +48,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) =>
       recordUnexpectedTransfers({ ...deps, disputed }, connected),
     ),
-  ];
+  ]);
 }
 
 /** One job for each network, so that a slow or unreachable network does not delay the others. */

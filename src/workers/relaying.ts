@@ -1,4 +1,5 @@
 import { createAlarms } from '../actions/alarms.ts';
+import type { SecretDeps } from '../actions/open-receipt-key.ts';
 import type { RecordStanding } from '../actions/record-standing.ts';
 import { relayOnce } from '../actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../actions/relay/relayer.ts';
@@ -9,7 +10,7 @@ import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 import { createWake, wakeByChanges } from './wake.ts';
 
-export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
+export interface RelayingDeps extends WorkerDeps, RowKeyDeps, SecretDeps {
   readonly chains: Chains;
   /** Wakes the relayers: a payment that changed may have an item to send. */
   readonly feed: EventFeed;

@@ -32,6 +32,7 @@ import {
 import { expandedApi } from '../openapi.ts';
 import { registeredUrls } from '../registered-urls.ts';
 import { until } from '../until.ts';
+import { idFor, type RouteIds as Scene } from './route-ids.ts';
 import { widenedRequests } from './widened-requests.ts';
 
 const ROUTES = guardedRoutes(expandedApi);
@@ -46,24 +47,6 @@ const ENDPOINT = { url: 'https://shop.example/hook', events: ['*'] };
 type Headers = Record<string, string>;
 
 /** Objects of the owner that no earlier request has changed. */
-interface Scene {
-  readonly merchantId: string;
-  readonly paymentId: string;
-  readonly refundId: string;
-  readonly lateId: string;
-  readonly settlementId: string;
-  readonly linkId: string;
-  /** The creation of the payment. */
-  readonly eventId: string;
-  /** With a delivery of the event. */
-  readonly endpointId: string;
-  /** A cashier, and the cashier's session and passkey. */
-  readonly personId: string;
-  readonly sessionId: string;
-  readonly passkeyId: string;
-  readonly keyId: string;
-}
-
 describe('authorisation', () => {
   let gateway: TestGateway;
   let owner: Awaited<ReturnType<typeof createTestPartner>>;
@@ -261,20 +244,7 @@ describe('authorisation', () => {
 
   /** A request that the owner could send with success, or as near to it as a gateway without a network allows. */
   function requestOf({ method, path }: GuardedRoute, scene: Scene, merchantId: string) {
-    const ids = [
-      ['/settlements/', scene.settlementId],
-      ['/events/', scene.eventId],
-      ['/refunds/', scene.refundId],
-      ['/late-money/', scene.lateId],
-      ['/payment-links/', scene.linkId],
-      ['/refund/', signCode(gateway.signingKeys, scene.refundId)],
-      ['/webhook-endpoints/', scene.endpointId],
-      ['/people/', scene.personId],
-      ['/sessions/', scene.sessionId],
-      ['/passkeys/', scene.passkeyId],
-      ['/api-keys/', scene.keyId],
-    ] as const;
-    const id = ids.find(([part]) => path.includes(part))?.[1] ?? scene.paymentId;
+    const id = idFor(path, scene, signCode(gateway.signingKeys, scene.refundId));
     const body: Readonly<Record<string, object>> = {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },

@@ -300,6 +300,12 @@ describe('an attacker who writes to the database', () => {
     await sql`
       insert into items select (jsonb_populate_record(i, ${sql.json(row as never)}::jsonb)).*
       from items i where i.subject = ${id}`;
+    // A relayer that lacks the newest master secret sends it neither, and does not call it forged.
+    await scene.rotateElsewhere();
+    await node.turn(1);
+    assert.deepEqual(await refusals(), []);
+    await sql`delete from receipt_keys`;
+    await sql`update items set retry_at = null where subject = ${subject}`;
     await node.turn(4);
     assert.equal(scene.control.balanceOf(thief, COIN), 0n);
     assert.ok(held - scene.control.balanceOf(relayer, COIN) < 10n ** 18n);

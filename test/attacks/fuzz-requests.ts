@@ -37,6 +37,10 @@ export interface KnownValues {
   readonly person: Readonly<Record<string, string>>;
   readonly credentials: readonly Readonly<Record<string, string>>[];
   readonly ids: readonly string[];
+  /** The id of an object of the right kind for `{id}` in a path. */
+  readonly idFor: (path: string) => string;
+  readonly merchantId: string;
+  readonly eventId: string;
   readonly optionIds: readonly string[];
   readonly accounts: readonly string[];
 }
@@ -118,7 +122,8 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
 
   function pathOf(path: string): string {
     return path.replace(/\{(\w+)\}/g, (_whole, name: string) => {
-      const segment = chance(0.75) ? pick(known.ids) : wellFormed(value({ type: 'string' }, name));
+      const exists = name === 'id' && chance(0.6) ? known.idFor(path) : pick(known.ids);
+      const segment = chance(0.75) ? exists : wellFormed(value({ type: 'string' }, name));
       return chance(0.95) ? encodeURIComponent(segment) : pick(['%', '%00', '..', '%2e%2e', '%ff']);
     });
   }
@@ -212,7 +217,13 @@ export function* strangeRequests(known: KnownValues): Generator<StrangeRequest> 
         sent += 1;
         return { ...credentials, 'idempotency-key': `strange ${sent}` };
       };
-      const filled = path.replace(/\{merchantId\}/g, credentials['merchant-id'] ?? id).replace(/\{\w+\}/g, id);
+      const filledIn = (text: string) =>
+        text
+          .replace('{merchantId}', known.merchantId)
+          .replace('{deliveryId}', known.eventId)
+          .replace('{id}', known.idFor(path))
+          .replace(/\{\w+\}/g, id);
+      const filled = filledIn(path);
       const content = requestBody?.content['application/json'];
       const good = content === undefined ? {} : { payload: (content.example ?? {}) as object };
       for (const parameter of parameters.filter((each) => each.in !== 'header')) {
@@ -220,7 +231,7 @@ export function* strangeRequests(known: KnownValues): Generator<StrangeRequest> 
           const url =
             parameter.in === 'query'
               ? `${filled}?${parameter.name}=${text}`
-              : path.replace(`{${parameter.name}}`, text).replace(/\{\w+\}/g, id);
+              : filledIn(path.replace(`{${parameter.name}}`, text));
           yield {
             route,
             parameter: `${parameter.in} ${parameter.name}`,

@@ -4,13 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { InjectOptions } from 'fastify';
+import { refundIdOf } from '../../src/domain/ids.ts';
+import { signCode } from '../../src/domain/sign-code.ts';
 import { standInPage } from '../e2e/checkout-page.ts';
-import { openPayingShop, type PayingShop, USDC } from '../e2e/paying-shop.ts';
-import { ofPartner, signIn } from '../e2e/people-scene.ts';
-import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
+import { DESTINATION, INTERMEDIATE, openPayingShop, type PayingShop, SANDBOX, USDC } from '../e2e/paying-shop.ts';
+import { addPasskey, ofPartner, signIn } from '../e2e/people-scene.ts';
+import { createTestApp, createTestKey, createTestMerchant, createTestPartner, freshKey } from '../gateway.ts';
 import { IS_LONG } from '../long.ts';
 import { registeredUrls } from '../registered-urls.ts';
+import { until } from '../until.ts';
 import { createFuzz, describedParameters, type KnownValues, strangeRequests, strangeUrls } from './fuzz-requests.ts';
+import { idFor, type RouteIds } from './route-ids.ts';
 
 /** The long run takes about five minutes on two idle cores. */
 const REQUESTS = IS_LONG ? 400_000 : 1_200;
@@ -40,8 +44,10 @@ describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
     for (const { route, parameter, request } of strangeRequests(known)) {
       const { statusCode, body } = await paying.gateway.app.inject(request);
       if (statusCode >= 500) wrong.push(`${describeRequest(request)}: ${statusCode} ${body}`);
-      // A request that is refused for its credentials, or for its number, has reached no code that reads the parameter.
-      if (![401, 403, 405, 415, 429].includes(statusCode)) admitted.add(`${route}: ${parameter}`);
+      // A request that is refused for its credentials or its number, or whose object is not found, may have reached no code that
+      // reads the parameter. No object has a strange id.
+      const isReached = ![401, 403, 405, 415, 429].includes(statusCode);
+      if (isReached && (statusCode !== 404 || parameter.startsWith('path '))) admitted.add(`${route}: ${parameter}`);
     }
     assert.deepEqual(wrong, []);
     const parameters = describedParameters();
@@ -134,13 +140,79 @@ async function knownValues({ gateway, shop, wallet, created, newPayer }: PayingS
     headers: shop.headers,
     payload: { description: 'Coffee', amount: { unit: 'iso4217/USD', value: '500' } },
   });
+  const ids = await routeIds({ gateway, shop }, { paymentId: payments[0] ?? '', linkId: link.json().paymentLink.id });
+  const refundCode = signCode(gateway.signingKeys, ids.refundId);
   return {
     person: owner,
+    idFor: (path) => idFor(path, ids, refundCode),
+    merchantId: ids.merchantId,
+    eventId: ids.eventId,
     credentials: [shop.headers, shop.headers, stranger.headers, owner, { 'app-id': app.id, 'client-id': 'fuzz' }],
     ids: [...payments, ...merchants.map(({ id }) => id), link.json().paymentLink.id],
     optionIds: options.map(({ id }) => id),
     accounts: [payer.account, `eip155:1:0x${'1'.repeat(40)}`],
   };
+}
+
+/** An object of the shop for each route that names one. */
+async function routeIds(
+  { gateway, shop }: Pick<PayingShop, 'gateway' | 'shop'>,
+  { paymentId, linkId }: Pick<RouteIds, 'paymentId' | 'linkId'>,
+): Promise<RouteIds> {
+  const { sql } = gateway.db;
+  const { merchant, partner, headers } = shop;
+  const post = async (url: string, payload: object) => {
+    const keyed = { ...headers, 'idempotency-key': freshKey() };
+    const response = await gateway.call({ method: 'POST', url, headers: keyed, payload });
+    assert.equal(response.statusCode, 201, response.body);
+    return response.json();
+  };
+  const settlements = [{ asset: USDC, destination: `${SANDBOX}:${DESTINATION}` }];
+  const registered = await post(`/v1/merchants/${merchant.id}/settlements/crypto`, { settlements });
+  const { webhookEndpoint } = await post('/v1/webhook-endpoints', { url: 'http://127.0.0.1/hook', events: ['*'] });
+  const endpointId = webhookEndpoint.id;
+  const findEvent = async () => {
+    const { events } = (await gateway.call({ url: '/v1/events?types=payment.created', headers })).json();
+    return events[0]?.id as string | undefined;
+  };
+  await until('the event is placed', async () => (await findEvent()) !== undefined);
+  const eventId = (await findEvent()) ?? '';
+  await sql`
+    insert into webhook_deliveries (endpoint_id, event_id, created_at, begun_at, due_at)
+    values (${endpointId}, ${eventId}, now(), now(), now())`;
+  const refundId = refundIdOf(paymentId, 1);
+  await sql`
+    insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
+      from_held, from_merchant, from_operator, account, requested_at, updated_at)
+    values (${refundId}, ${paymentId}, ${merchant.id}, ${SANDBOX}, ${USDC}, 'eip3009-vrs', ${DESTINATION}, 1, 1, 0,
+      'failed', 1, 0, 0, ${INTERMEDIATE}, now(), now())`;
+  const lateId = paymentId.replace('pay_', 'stry_');
+  await sql`
+    insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, account, amount, fee,
+      is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+    values (${lateId}, ${SANDBOX}, ${lateId}, 0, 1, 'late_payment', ${USDC}, ${INTERMEDIATE}, 1, 0, true, ${paymentId},
+      ${merchant.id}, true, 'unclaimed', 'late', now(), now())`;
+  const {
+    person,
+    sessionId,
+    headers: cashier,
+  } = await signIn(gateway, { belonging: ofPartner(partner.id), role: 'cashier' });
+  const passkeyId = (await addPasskey(gateway, cashier)).response.json().passkey.id;
+  const keyId = (await createTestKey(gateway, partner.id)).key.id;
+  const settlementId = registered.settlements[0].id;
+  const things = {
+    paymentId,
+    linkId,
+    eventId,
+    refundId,
+    lateId,
+    endpointId,
+    settlementId,
+    keyId,
+    passkeyId,
+    sessionId,
+  };
+  return { ...things, merchantId: merchant.id, personId: person.id };
 }
 
 /** The live heap after a collection. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { command } from '../../src/actions/command.ts';
+import { makeLink } from '../../src/actions/people/invite-person.ts';
 import { VERIFIED_MS } from '../../src/domain/session.ts';
 import {
   addPasskey,
@@ -114,10 +115,10 @@ describe('an attacker who has the cookie of a session, or makes a link', () => {
     assert.equal((await browserOf(gateway, headers)('POST', '/v1/people', body)).statusCode, 201, 'their own people');
   });
 
-  /** The session that a link of the command line opens, for a person who has a passkey. */
+  /** The session that the mailed link of a person who has a passkey opens. */
   async function sessionByLink(personId: string): Promise<Headers> {
-    const { link } = await relinkPerson(gateway, { actor: 'test', personId, isSeen: () => true, showsEveryLink: true });
-    const payload = { link: link?.token };
+    const link = await command(gateway, (tx, now) => makeLink(tx, gateway, { personId, now }));
+    const payload = { link: link.token };
     const response = await gateway.call({ method: 'POST', url: '/v1/sessions', headers: OWN_PAGE, payload });
     assert.equal(response.statusCode, 201, response.body);
     return { ...OWN_PAGE, cookie: cookieOf(response) };

@@ -10,6 +10,7 @@ import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
+import type { Clock } from '../../src/runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { findCursors } from '../../src/store/chain/chain-cursors.ts';
 import { findUnexpectedCursor, listUnexpected } from '../../src/store/money/unexpected-money.ts';
@@ -154,8 +155,9 @@ describe('the audit log', () => {
   /** The keys in the settings of the commands. The sandbox knows its own. */
   let keys: Readonly<Record<string, string>> = {};
 
-  function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
+  function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl, machineClock?: Clock): Promise<Json> {
     return jsonOf(argv, {
+      ...(machineClock && { machineClock }),
       env: {
         DATABASE_URL: databaseUrl,
         TILL_SECRET: SECRET,
@@ -392,15 +394,21 @@ describe('the audit log', () => {
 
   it('has an entry of a migration and of new roles, in the database that was changed', async () => {
     const empty = await createEmptyDatabase();
+    // The time of an entry is that of the database, whatever this machine thinks.
+    const ahead = { nowMs: () => Date.now() + 3_600_000 };
+    const isDatedNow = ({ at }: StoredAuditEntry) => assert.ok(Date.parse(String(at)) < Date.now() + 1_800_000);
     try {
-      await till(['migrate'], empty.url);
+      await till(['migrate'], empty.url, ahead);
       const [entry] = await till(['audit', 'list'], empty.url);
       checkEntry('migrate', entry);
+      isDatedNow(entry);
       assert.match(entry.detail.after, /^\d{4}_\w+\.sql$/);
       assert.deepEqual(await till(['migrate'], empty.url), { applied: [] });
       assert.equal((await till(['audit', 'list'], empty.url)).length, 1, 'nothing was changed, nothing is recorded');
-      await till(['database', 'roles', '--apply'], empty.url);
-      checkEntry('database roles', (await till(['audit', 'list'], empty.url))[0]);
+      await till(['database', 'roles', '--apply'], empty.url, ahead);
+      const [roles] = await till(['audit', 'list'], empty.url);
+      checkEntry('database roles', roles);
+      isDatedNow(roles);
     } finally {
       await empty.drop();
     }

@@ -4,9 +4,11 @@ import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { signPath } from '../../src/domain/sign-code.ts';
 import { takePicture } from '../../src/pictures/take-picture.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
+import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
-import { png, pngChunk, pngOfText } from '../pictures.ts';
+import { jpeg, jpegSegment, png, pngChunk, pngOfText } from '../pictures.ts';
 import { standInPage, stateIn } from './checkout-page.ts';
 import { ofMerchant, signIn } from './people-scene.ts';
 import { openShop, payer, type Shop } from './shop.ts';
@@ -101,6 +103,64 @@ describe('the branding of a merchant', () => {
     assert.equal(await shownIcon(), branding.copiedLogoUrl);
     assert.equal((await fetchPath(logoUrl)).statusCode, 404);
     assert.deepEqual((await fetchPath(branding.logoUrl)).rawPayload, pngOfText('copied'));
+  });
+
+  it('is shown by pictures that an older version stored as they came only after they are written anew', async () => {
+    const { sql } = gateway.db;
+    const own = await openShop(gateway);
+    const raw = {
+      uploaded: jpeg(jpegSegment(0xe1, Buffer.from('Exif\0\0GPS'))),
+      copied: png({ width: 30_000, height: 30_000, rows: Buffer.alloc(8) }),
+      link: Buffer.from('\0\0\0\x14ftypavif\0\0\0\0mif1', 'latin1'),
+      sound: pngOfText('sound'),
+    };
+    const newLink = async () => {
+      const payload = { description: 'Tea', amount: { unit: 'iso4217/USD', value: '500' } };
+      const url = '/v1/payment-links';
+      return (await gateway.call({ method: 'POST', url, headers: own.headers, payload })).json().paymentLink.id;
+    };
+    const [link, sound] = [await newLink(), await newLink()];
+    await changed({ accentColor: '#635bff' }, own);
+    await sql`update merchant_brands set logo_hash = 'u', logo_type = 'image/jpeg', logo_bytes = ${raw.uploaded}
+      where merchant_id = ${own.merchant.id}`;
+    await sql`insert into merchant_logos (merchant_id, source_url, wished_at, hash, type, bytes, copied_at)
+      values (${own.merchant.id}, 'https://shop.example/a', now(), 'c', 'image/png', ${raw.copied}, now())`;
+    await sql`update payment_links set picture_hash = 'l', picture_type = 'image/avif', picture_bytes = ${raw.link}
+      where id = ${link}`;
+    const { hash } = await takePicture(raw.sound);
+    await sql`update payment_links set picture_hash = ${hash}, picture_type = 'image/png', picture_bytes = ${raw.sound}
+      where id = ${sound}`;
+
+    const job = housekeepingJobs({ ...gateway, metrics: createMetrics() }).find(
+      ({ name }) => name === 'renew-pictures',
+    );
+    while (await job?.run());
+    const branding = await read(own);
+    assert.equal(branding.copiedLogoUrl, null);
+    assert.deepEqual((await fetchPath(branding.uploadedLogoUrl)).rawPayload, jpeg());
+    const linked = async (id: string) =>
+      (await gateway.call({ url: `/v1/payment-links/${id}`, headers: own.headers })).json().paymentLink.pictureUrl;
+    assert.equal(await linked(link), null);
+    assert.deepEqual((await fetchPath(await linked(sound))).rawPayload, raw.sound);
+    const [logo] = await sql`select problem from merchant_logos where merchant_id = ${own.merchant.id}`;
+    assert.equal(logo?.problem, 'it must have at most 4 million pixels');
+    const entries = await sql`select subject from audit_log where action = 'picture.renewed' order by id`;
+    const { id } = own.merchant;
+    assert.deepEqual(
+      entries.map(({ subject }) => subject),
+      [id, id, link],
+    );
+    const events = await sql`select from events where object_id = ${link} and type = 'payment_link.updated'`;
+    assert.equal(events.length, 1);
+
+    // Once in the life of a database.
+    const again = housekeepingJobs({ ...gateway, metrics: createMetrics() }).find(
+      ({ name }) => name === 'renew-pictures',
+    );
+    await sql`update payment_links set picture_hash = 'l', picture_type = 'image/avif', picture_bytes = ${raw.link}
+      where id = ${link}`;
+    assert.equal(await again?.run(), false);
+    assert.notEqual(await linked(link), null);
   });
 
   it('is on the pages of the merchant, and on no page of another', async () => {

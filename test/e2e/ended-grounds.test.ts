@@ -5,13 +5,15 @@ import { changeMerchant, deleteMerchant } from '../../src/actions/parties/change
 import { changePartner } from '../../src/actions/parties/change-partner.ts';
 import { createCoolOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { removePerson } from '../../src/actions/people/change-person.ts';
-import { relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { makeLink } from '../../src/actions/people/invite-person.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { unexpectedId } from '../../src/domain/unexpected-money.ts';
 import { ApiError } from '../../src/errors.ts';
 import { appendEvents, newEventId } from '../../src/store/events/events.ts';
 import { findReturnable } from '../../src/store/money/late-money.ts';
+import { putLots } from '../../src/store/money/lots.ts';
+import { lockPayableLots } from '../../src/store/money/payable-lots.ts';
 import { findCoverable } from '../../src/store/money/refunds.ts';
 import { createTestKey, freshKey } from '../gateway.ts';
 import { until } from '../until.ts';
@@ -220,6 +222,32 @@ describe('what ends when its ground ends', () => {
         'role changed': '403 forbidden',
       },
     },
+    'an export that a key of the merchant reads': {
+      watch: ({ key, shop }) => exporting(key, shop),
+      before: ONCE,
+      after: {
+        'partner disabled': 'breaks off',
+        'merchant deleted': 1_001,
+        'merchant suspended': 1_001,
+        'person removed': 1_001,
+        'role changed': 1_001,
+      },
+    },
+    'an export that a cashier of the merchant reads': {
+      watch: async (on) => {
+        const { partner, merchant, shop } = on;
+        on.person = await signIn(paying.gateway, { belonging: ofMerchant(partner.id, merchant.id), role: 'cashier' });
+        return exporting(on.person.headers, shop);
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': 'breaks off',
+        'merchant deleted': 'breaks off',
+        'merchant suspended': 1_001,
+        'person removed': 'breaks off',
+        'role changed': 1_001,
+      },
+    },
     'a device: the passkey of a person of the merchant': {
       watch:
         async ({ authenticator }) =>
@@ -239,13 +267,8 @@ describe('what ends when its ground ends', () => {
     },
     'a one-time link of a person of the merchant': {
       watch: async ({ person }) => {
-        const { link } = await relinkPerson(paying.gateway, {
-          actor: 'operator',
-          personId: person.person.id,
-          isSeen: () => true,
-          showsEveryLink: true,
-        });
-        assert.ok(link);
+        const personId = person.person.id;
+        const link = await command(paying.gateway, (tx, now) => makeLink(tx, paying.gateway, { personId, now }));
         return () => visit({ link: link.token });
       },
       before: ONCE,
@@ -408,6 +431,32 @@ describe('what ends when its ground ends', () => {
         'role changed': true,
       },
     },
+    'a destination in force, for held money': {
+      watch: async ({ shop, merchant }) => {
+        const made = await paying.gateway.call({
+          method: 'POST',
+          url: `/v1/merchants/${merchant.id}/settlements/crypto`,
+          headers: { ...shop.headers, 'idempotency-key': freshKey() },
+          payload: { settlements: [{ asset: USDC, destination: `${SANDBOX}:${DESTINATION}` }] },
+        });
+        assert.equal(made.statusCode, 201, made.body);
+        const paymentId = await newHeldLot(shop);
+        return async () => {
+          const ask = { networks: [SANDBOX], now: cooled(), limit: 1_000 };
+          const lots = await command(paying.gateway, (tx) => lockPayableLots(tx, ask));
+          return lots.some((lot) => lot.paymentId === paymentId);
+        };
+      },
+      before: true,
+      after: {
+        'partner disabled': true,
+        'merchant deleted': true,
+        'merchant suspended': false,
+        'person removed': true,
+        'role changed': true,
+      },
+      keptFrom: ['merchant deleted'],
+    },
     'a change of a destination that cools off': {
       watch: async ({ shop, merchant }) => {
         const url = `/v1/merchants/${merchant.id}/settlements`;
@@ -475,6 +524,69 @@ describe('what ends when its ground ends', () => {
     });
     assert.equal(asked.json().status, 'requested', asked.body);
     return id;
+  }
+
+  /** A payment whose money is held on the intermediate account. */
+  async function newHeldLot(shop: Shop): Promise<string> {
+    const paymentId = await paying.created({}, shop);
+    const { sql } = paying.gateway.db;
+    await sql`update payments set status = 'expired' where id = ${paymentId}`;
+    await command(paying.gateway, (tx, at) => {
+      const money = {
+        network: SANDBOX,
+        asset: USDC,
+        account: INTERMEDIATE,
+        amount: 1_000n,
+        waiting: 0n,
+        fee: 0n,
+        net: 1_000n,
+      };
+      const lot = {
+        id: paymentId,
+        commitment: freshKey(),
+        address: null,
+        isHeld: true,
+        isPaying: true,
+        reason: null,
+        isUnexplained: false,
+      };
+      const rows = [{ ...lot, ...money, isScreened: false, payment: paymentId }];
+      return putLots(tx, { paymentId, merchantId: shop.merchant.id }, rows, at);
+    });
+    return paymentId;
+  }
+
+  /** Begins an export of two pages, and holds the first. Returns the number of its lines, unless it breaks off. */
+  async function exporting(headers: Headers, shop: Shop): Promise<() => Promise<unknown>> {
+    const { gateway } = paying;
+    const id = await paying.created({}, shop);
+    await gateway.db.sql`
+      insert into payments select (jsonb_populate_record(p, jsonb_build_object(
+        'id', left(p.id, 24) || lpad(n::text, 6, '0')))).* from payments p, generate_series(1, 1000) n where p.id = ${id}`;
+    const { beginExport } = gateway.lists;
+    const begun = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const held: typeof beginExport = (caller, reply) => {
+      const reads = beginExport(caller, reply);
+      const page: typeof reads.page = async (work) => {
+        const read = await reads.page(work);
+        begun.resolve();
+        await released.promise;
+        return read;
+      };
+      return { ...reads, page };
+    };
+    Object.assign(gateway.lists, { beginExport: held });
+    const file = gateway.app.inject({ url: '/v1/exports/payments?format=jsonl', headers }).then(
+      ({ statusCode, body }) => (statusCode === 200 ? body.trim().split('\n').length : statusCode),
+      () => 'breaks off',
+    );
+    await begun.promise;
+    Object.assign(gateway.lists, { beginExport });
+    return () => {
+      released.resolve();
+      return file;
+    };
   }
 
   /** Something happens to the merchant, whatever its state. Returns the id of the event. */

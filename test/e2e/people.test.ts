@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { hashToken, IDLE_MS, LINK_MS, SESSION_MS, VERIFIED_MS } from '../../src/domain/session.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { runCommand } from '../run-command.ts';
 import {
   addPasskey,
   browserOf,
@@ -19,6 +21,8 @@ import {
 } from './people-scene.ts';
 import { happen, ORDER } from './shop.ts';
 
+const SECRET = randomBytes(32);
+
 describe('people', () => {
   let gateway: TestGateway;
   let aheadMs = 0;
@@ -28,7 +32,7 @@ describe('people', () => {
   };
   before(async () => {
     const clock = { nowMs: () => Date.now() + aheadMs };
-    gateway = await startTestGateway({ world: { clock } });
+    gateway = await startTestGateway({ world: { clock }, masterSecret: SECRET });
     partner = await createTestPartner(gateway);
   });
   after(() => gateway.stop());
@@ -84,13 +88,51 @@ describe('people', () => {
       const colleague = await owner();
       const refused = await browserOf(gateway, colleague.headers)('POST', `/v1/people/${person.id}/link`);
       assert.deepEqual([refused.statusCode, refused.json().code], [409, 'invalid_state']);
-      const command = { actor: 'test', personId: person.id, isSeen: () => true, showsEveryLink: true };
-      const { link } = await relinkPerson(gateway, { ...command, forgetsPasskeys: true });
+      const command = { actor: 'test', personId: person.id, isSeen: () => true, forgetsPasskeys: true };
+      const { link } = await relinkPerson(gateway, command);
       const signedIn = await visit({ link: link?.token });
       const anew = { ...OWN_PAGE, cookie: cookieOf(signedIn) };
       const passkey = authenticator.get(await signInOptions());
       assert.equal((await visit({ passkey })).statusCode, 401, 'the lost one has ended');
       assert.equal((await addPasskey(gateway, anew)).response.statusCode, 201);
+    });
+  });
+
+  describe('the command for a new link', () => {
+    const MAIL = { SMTP_URL: 'smtp://127.0.0.1:2525', MAIL_FROM: 'till@gateway.example' };
+    const NOTHING = {};
+    const link = (personId: string, mail: Readonly<Record<string, string>>, ...options: string[]) => {
+      const TILL_SECRET = SECRET.toString('base64');
+      const env = { DATABASE_URL: gateway.databaseUrl, TILL_SECRET, ...mail };
+      return runCommand(['people', 'link', personId, '--json', ...options], { env, world: gateway.world });
+    };
+    const shown = async (...[personId, mail, ...options]: Parameters<typeof link>) => {
+      const { exitCode, stdout, stderr } = await link(personId, mail, ...options);
+      assert.equal(exitCode, 0, stderr);
+      const { url, isMailed } = JSON.parse(stdout).link;
+      return { isShown: url !== null, isMailed };
+    };
+
+    it('shows it for a person without a passkey, with mail and without', async () => {
+      const { person } = await invite(gateway, { belonging: ofPartner(partner.partner.id) });
+      assert.deepEqual(await shown(person.id, NOTHING), { isShown: true, isMailed: false });
+      assert.deepEqual(await shown(person.id, MAIL), { isShown: true, isMailed: true });
+    });
+
+    it('mails it to a person with a passkey, and shows it to nobody', async () => {
+      const { person, headers } = await owner();
+      await addPasskey(gateway, headers);
+      assert.deepEqual(await shown(person.id, MAIL), { isShown: false, isMailed: true });
+      assert.deepEqual(await shown(person.id, MAIL, '--forget-passkeys'), { isShown: false, isMailed: true });
+    });
+
+    it('makes none without mail for a person with a passkey, until the passkeys are forgotten', async () => {
+      const { person, headers } = await owner();
+      await addPasskey(gateway, headers);
+      const { exitCode, stderr } = await link(person.id, NOTHING);
+      assert.equal(exitCode, 1);
+      assert.match(stderr, /--forget-passkeys/);
+      assert.deepEqual(await shown(person.id, NOTHING, '--forget-passkeys'), { isShown: true, isMailed: false });
     });
   });
 

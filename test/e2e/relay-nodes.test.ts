@@ -32,7 +32,7 @@ describe('nodes that relay and watch', () => {
       metrics: createMetrics(),
     };
     const { chains, feed, movePayment } = scene;
-    const relaying = { ...deps, rowKeys: scene.rowKeys, chains, feed, standing, host };
+    const relaying = { ...deps, rowKeys: scene.rowKeys, secrets: scene.secrets, chains, feed, standing, host };
     const parts = [
       startRelaying(relaying),
       startWatching({

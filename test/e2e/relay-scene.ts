@@ -35,6 +35,7 @@ import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
 import { openRunRole } from '../../src/store/plumbing/database-roles.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
+import { insertReceiptKey } from '../../src/store/plumbing/receipt-keys.ts';
 import { createScene, type Harness, type Payer } from '../chains/harness.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -140,7 +141,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   const secrets = createSecrets([input.masterSecret ?? TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
   const screening = input.screening ?? NO_SCREENING;
-  const base = { db, registry, world, log, screening, ...keys };
+  const base = { db, registry, world, log, screening, secrets, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>
@@ -451,6 +452,12 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
     status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
     item: async (commitment: string) => (await findItemsOfEvents(db.sql, network.chainId, [commitment]))[0],
+    /** Another node has rotated the master secret. The nodes of the scene lack the new one. */
+    rotateElsewhere: () =>
+      command(base, (tx, now) => {
+        const wrappedSeed = createSecrets([new Uint8Array(32).fill(9)]).wrap('receipt key', new Uint8Array(32));
+        return insertReceiptKey(tx, { id: 'newest', publicKey: 'key', wrappedSeed }, now);
+      }),
     alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
     /** The message of the alert of that name. */
     alertText: async (name: string) => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message,

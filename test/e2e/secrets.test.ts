@@ -8,13 +8,16 @@ import { createAnnouncement } from '../../src/actions/announce-node.ts';
 import { command } from '../../src/actions/command.ts';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
 import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
+import { adoptAccount } from '../../src/actions/own-accounts.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { runTill } from '../../src/cli/till.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { createMetrics } from '../../src/runtime/metrics.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
+import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
 import {
   createTestMerchant,
@@ -29,6 +32,11 @@ import { EURC, SANDBOX, USDC } from './paying-shop.ts';
 
 const FIRST = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
 const SECOND = `${SANDBOX}:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359`;
+
+const OWN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+
+/** The jobs of housekeeping that report rows with a wrong MAC. */
+const JUDGING = ['apply-destinations', 'check-accounts', 'check-freezes', 'recheck-refusals'];
 
 /** The tables with a MAC or a wrapped secret, and what a rotation calls their rows. Secrets of webhook endpoints are in a list. */
 const PROVED = {
@@ -268,8 +276,28 @@ describe('the secrets of a gateway', () => {
   it('are not rotated while a running node lacks the new one, and a node that lacks the newest is not ready', async () => {
     const { database, sql, start } = await newPlace();
     const [old, renewed] = [randomBytes(32), randomBytes(32)];
-    const node = await start({ masterSecret: old });
-    const { headers } = await createTestPartner(node);
+    const node = await start({ masterSecret: old, config: { coolingOffHours: 24 } });
+    const { headers, partner } = await createTestPartner(node);
+    const merchant = await createTestMerchant(node, headers);
+    const url = `/v1/merchants/${merchant.id}/settlements/crypto`;
+    const registered = await node.call({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'idempotency-key': freshKey() },
+      payload: { settlements: [{ asset: USDC, destination: FIRST }] },
+    });
+    assert.equal(registered.statusCode, 201, registered.body);
+    const [{ id }] = registered.json().settlements;
+    const change = { method: 'PUT', url: `${url}/${id}`, headers, payload: { destination: SECOND } } as const;
+    assert.equal((await node.call(change)).statusCode, 200);
+    const frozen = { scope: 'partner', subject: partner.id, reason: 'case 42', actor: 'test' } as const;
+    await freeze(node, frozen);
+    await adoptAccount(node, { network: SANDBOX, address: OWN, actor: 'test' });
+    // The change of the destination is due.
+    const clock = { ...node.world.clock, nowMs: () => node.world.clock.nowMs() + 25 * 3_600_000 };
+    const jobs = housekeepingJobs({ ...node, world: { ...node.world, clock }, metrics: createMetrics() });
+    const judged = jobs.filter(({ name }) => JUDGING.includes(name));
+    assert.equal(judged.length, JUDGING.length);
     const readiness = async () => (await node.app.inject({ url: '/ready' })).json();
     await createAnnouncement({ ...node, host: 'till-7' })();
     const early = await rotate(database, [renewed, old]);
@@ -287,8 +315,11 @@ describe('the secrets of a gateway', () => {
       const response = await node.call({ url: '/v1/merchants', headers });
       return response.statusCode === 401;
     });
-    assert.deepEqual(await listAlerts(node.db.sql), [], 'nobody looks for an intruder');
+    for (const job of judged) await job.run();
     const next = await start({ masterSecret: renewed });
+    await unfreeze(next, frozen);
+    for (const job of judged) await job.run();
+    assert.deepEqual(await listAlerts(node.db.sql), [], 'nobody looks for an intruder');
     assert.equal((await next.app.inject({ url: '/ready' })).json().secret, 'ok');
   });
 

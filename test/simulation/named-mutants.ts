@@ -408,6 +408,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'have paid refunds that a database from before the change does not pay twice',
   },
   {
+    name: 'a node without the newest master secret reports forged rows',
+    file: 'src/workers/judging.ts',
+    from: '(await knowsNewestSecret(db.sql, secrets)) && ',
+    to: '',
+    test: 'test/e2e/secrets.test.ts',
+    title: 'are not rotated while a running node lacks the new one, and a node that lacks the newest is not ready',
+  },
+  {
+    name: 'an export outlives its right',
+    file: 'src/http/routes/exports.ts',
+    from: 'readmitted().then(() => read(nextAfterId))',
+    to: 'read(nextAfterId)',
+    test: 'test/e2e/ended-grounds.test.ts',
+    title: 'an export that a key of the merchant reads, when partner disabled: "breaks off"',
+  },
+  {
     name: 'a floor is taken away',
     file: 'src/domain/book-floors.ts',
     from: "if (KINDS[entry.kind] === 'spends') throw new FloorError(taken, entry.kind);",

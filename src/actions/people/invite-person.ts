@@ -94,9 +94,10 @@ export interface RelinkInput {
   readonly personId: string;
   readonly isSeen: (person: Person) => boolean;
   readonly mail?: LinkMail | undefined;
-  /** True for the command line, which shows every link. */
-  readonly showsEveryLink?: boolean;
-  /** True if the person has lost every passkey: all are deleted, and the next one counts as the first. */
+  /**
+   * True if the person has lost every passkey: all are deleted, and the next one counts as the first. Without a mail, the link is
+   * then shown. For operators.
+   */
   readonly forgetsPasskeys?: boolean;
 }
 
@@ -105,7 +106,7 @@ export interface RelinkInput {
  * with the link would have the person's rights.
  */
 export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput): Promise<Relinked> {
-  const { actor, personId, mail, showsEveryLink = false, forgetsPasskeys = false } = input;
+  const { actor, personId, mail, forgetsPasskeys = false } = input;
   return command(onSteadyTime(deps), async (tx, now) => {
     const person = await lockPerson(tx, personId);
     if (person === undefined || !input.isSeen(person)) throw personNotFound();
@@ -117,7 +118,7 @@ export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput)
     await appendAudit(tx, { at: now, actor, action: 'person.linked', subject: personId, detail, place: person });
     const isMailed =
       mail !== undefined && (await mailLink(tx, deps, { ...mail, kind: 'sign_in_link', person, link, now }));
-    const isShown = showsEveryLink || passkeys.length === 0;
+    const isShown = passkeys.length === 0 || (forgetsPasskeys && !isMailed);
     if (!isShown && !isMailed) throw cannotMail();
     return { person, link: isShown ? link : null, expiresAt, isMailed };
   });
@@ -125,7 +126,7 @@ export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput)
 
 function cannotMail(): ApiError {
   const message =
-    'This person has a passkey, so a link is mailed to them alone, and no mail can be sent to them, or today’s mails are used up. Remove the person and invite them again, or ask the operator.';
+    'This person has a passkey, so a link is mailed to them alone, and no mail can be sent to them, or today’s mails are used up. Remove the person and invite them again; or the operator runs people link with --forget-passkeys.';
   return new ApiError('invalid_state', message, { status: 409 });
 }
 

@@ -7,9 +7,10 @@ import type { OpenSend, SenderId } from '../../store/chain/sends.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import type { LeaseDeps } from '../lease.ts';
+import type { SecretDeps } from '../open-receipt-key.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
-export interface RelayDeps extends LeaseDeps, RowKeyDeps {
+export interface RelayDeps extends LeaseDeps, RowKeyDeps, SecretDeps {
   readonly settings: RelaySettings;
   readonly meters: RelayMeters;
 }

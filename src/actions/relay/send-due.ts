@@ -9,11 +9,11 @@ import type { Tracing } from '../../runtime/tracing.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
-import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
+import { raiseForged } from '../row-check.ts';
 import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
 import { affordableOffer, readBudgets, withinBudgets } from './budgets.ts';
 import type { Duty } from './duty.ts';
@@ -279,7 +279,7 @@ async function refusals(
   // Checking the first item suffices, because native coin is always sent alone.
   if (only !== undefined && !maySend(deps, relayer.chain.payerSide, signedItemOf(only))) {
     const message = `${amountText(deps.registry, only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
-    await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
+    await raiseForged(deps, { name: 'outgoing_refused', subject: only.subject, message });
     return batch.map(() => 'unknown');
   }
   try {

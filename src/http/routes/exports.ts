@@ -5,6 +5,7 @@ import { unshifted } from '../../runtime/shifted-clock.ts';
 import { EXPORT_COLUMNS, type ExportQuery, exportHead, readExportPage } from '../../store/payments/payment-export.ts';
 import { isStatementTimeout } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { readmit } from '../entry/access.ts';
 import { callerRights, ownerOf } from '../entry/caller.ts';
 import type { ExportReads } from '../entry/list-reads.ts';
 import {
@@ -36,7 +37,8 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));
         // The time range ends now. Otherwise payments that are created meanwhile would keep extending the file.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
-        const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: deps.registry.assets });
+        const wantedPages = { ...filter, untilMs, content, format, known: deps.registry.assets };
+        const pages = exportPages(deps, { reads, readmitted: () => readmit(deps, request) }, wantedPages);
         // The first page is read before the headers are sent, so that its error still gets its own status.
         const first = await pages.next();
         const day = new Date(nowMs).toISOString().slice(0, 10);
@@ -75,13 +77,19 @@ const LARGEST_PAGE = 2_000;
 /** The target time of a page. It is short, so that lists of other callers do not wait for long. */
 const PAGE_MS = 150;
 
+interface ExportCaller {
+  readonly reads: ExportReads;
+  /** Throws if the caller has lost the right meanwhile. */
+  readmitted(): Promise<void>;
+}
+
 /**
- * The texts of an export, page by page. The size of a page follows from the time of the previous one. While a page is sent, the
- * next one is read.
+ * The size of a page follows from the time of the previous one. While a page is sent, the next one is read. Before each further page
+ * the caller is admitted again, because its key or session may have ended meanwhile.
  */
 async function* exportPages(
   { world }: HttpDeps,
-  reads: ExportReads,
+  { reads, readmitted }: ExportCaller,
   query: Omit<ExportQuery, 'afterId' | 'limit'>,
 ): AsyncGenerator<string, undefined> {
   const clock = unshifted(world.clock);
@@ -107,7 +115,7 @@ async function* exportPages(
   let head = exportHead(query);
   for (let reading: Promise<ReadPage> | undefined = read(); reading !== undefined; ) {
     const { texts, nextAfterId }: ReadPage = await reading;
-    reading = nextAfterId === undefined ? undefined : read(nextAfterId);
+    reading = nextAfterId === undefined ? undefined : readmitted().then(() => read(nextAfterId));
     // If the client leaves, nobody awaits the next page, so its failure must not become an unhandled rejection.
     reading?.catch(() => {});
     if (head !== '') yield head;
@@ -145,7 +153,7 @@ const EXPORT = {
   tags: ['Payments'],
   operationId: 'exportPayments',
   summary: 'Export payments',
-  description: `All payments that match, the oldest first, in one answer of any size. It is written while it is sent: an answer that breaks off without its end is incomplete. A caller has one export at a time.
+  description: `All payments that match, the oldest first, in one answer of any size. It is written while it is sent: an answer that breaks off without its end is incomplete. It breaks off, too, if the key or session loses its right meanwhile. A caller has one export at a time.
 
 \`payments\` has one line for each payment: ${listed(EXPORT_COLUMNS.payments)}. \`lateMoney\` has the money that came and did not count for the payment, by reason and token, such as \`underpaid 12.000000 USDC\`.
 

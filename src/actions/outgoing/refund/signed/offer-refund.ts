@@ -9,11 +9,12 @@ import { findItems, findPayingItem, insertItems, itemOf } from '../../../../stor
 import { findOutgoing, insertOffered, type Outgoing } from '../../../../store/money/outgoing.ts';
 import { lockFreeRefund, lockRefund } from '../../../../store/money/refunds.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
-import { raiseAlert } from '../../../alerts.ts';
-import { type CommandDeps, command } from '../../../command.ts';
+import { command } from '../../../command.ts';
+import type { SecretDeps } from '../../../open-receipt-key.ts';
 import { shareFreezes } from '../../../parties/freeze-heads.ts';
 import { noExecutor, refuseScreened } from '../../../paying/option-refusals.ts';
 import { type WalletRpc, walletRequests } from '../../../paying/wallet-requests.ts';
+import { raiseForged } from '../../../row-check.ts';
 import type { RowKeyDeps } from '../../../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../../../subject-keys.ts';
 import { isReadToHead } from '../../begin/read-to-head.ts';
@@ -23,7 +24,7 @@ import { refuseListed } from '../screen-refund.ts';
 import { isForgotten } from './forgotten-refund.ts';
 import { findSignable, type Signable } from './signable-refund.ts';
 
-export interface OfferDeps extends CommandDeps, RowKeyDeps, SubjectKeyDeps {
+export interface OfferDeps extends SecretDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly log: Log;
   readonly screening: Screening;
@@ -133,7 +134,7 @@ async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   if (mac === null && paid?.payer === recipient && BigInt(refund.amount) <= BigInt(paid.amount)) return;
   deps.log.error({ id }, 'a refund is not offered to its merchant: its row was changed');
   const message = `The merchant is not asked to sign for ${id}: its row was not written by this gateway, or was changed. Find out who has written to the database.`;
-  await raiseAlert(deps, { name: 'outgoing_refused', subject: id, message });
+  await raiseForged(deps, { name: 'outgoing_refused', subject: id, message });
   throw new ApiError('invalid_state', 'The refund is checked by the operator.');
 }
 
