@@ -96,7 +96,7 @@ function envExample(): string {
 function configurationPage(): string {
   const rows = settings.map(
     ({ env, kind, doc, default: fallback, defaultDoc }) =>
-      `| \`${env}\` | ${kind.name} | ${defaultDoc ?? `\`${String(fallback)}\``} | ${doc}${kind.secret ? ' A secret.' : ''} |`,
+      `| \`${env}\` | ${kind.name} | ${defaultDoc ?? `\`${String(fallback)}\``} | ${doc}${kind.secretsOf ? ' A secret.' : ''} |`,
   );
   return `# Configuration
 

@@ -4,7 +4,7 @@ import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import { DATABASE_SETTINGS } from './database-settings.ts';
 import { INTERMEDIATE_SETTINGS } from './intermediate-settings.ts';
-import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, secret, text } from './kinds.ts';
+import { addresses, flag, integer, masterSecrets, names, oneOf, origin, path, text } from './kinds.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import { account, coins, depths, gas, gwei, httpUrl, relayerKeys, rpcUrls, tokens } from './network-kinds.ts';
 import { PAIRING_SETTINGS } from './pairing.ts';
@@ -69,7 +69,7 @@ export const SETTINGS = {
   ),
   secret: setting(
     'TILL_SECRET',
-    secret(masterSecrets()),
+    masterSecrets(),
     undefined,
     'The master secret, the same on every node. It encrypts options and wraps the secrets in the database. Keep it outside the database and its backups.',
     'with live networks it must be set; else one is made in `TILL_HOME`',
@@ -150,21 +150,21 @@ export const SETTINGS = {
   ),
   rpcUrls: setting(
     'RPC_URLS',
-    secret(rpcUrls()),
+    rpcUrls(),
     undefined,
     'RPC endpoints of the networks to take payments on. Two must agree before a payment counts, so name two or, better, three for each network.',
     'a sandbox chain of its own, with a demo partner',
   ),
   relayerKeys: setting(
     'RELAYER_KEYS',
-    secret(relayerKeys()),
+    relayerKeys(),
     undefined,
     'Private keys of the accounts that send transactions and pay their gas, or addresses whose keys `EXTERNAL_SIGNER_URL` holds. They can take no money of payers or merchants.',
     'none: nothing is offered on networks without one; the sandbox chain has its own',
   ),
   externalSignerUrl: setting(
     'EXTERNAL_SIGNER_URL',
-    secret(httpUrl()),
+    httpUrl(),
     undefined,
     'A program that signs for the addresses in `RELAYER_KEYS` and `INTERMEDIATE_KEY`: it gets `{address, digest}` and the content of the digest, and answers `{r, s, v}` (`docs/external-signer.md`).',
     'none',
@@ -288,7 +288,7 @@ export const SETTINGS = {
   ),
   rateSources: setting(
     'RATE_SOURCES',
-    secret(rateSources()),
+    rateSources(),
     undefined,
     'Exchange rates from sources of your choice: at least two for each pair. With `RATES`, a pair listed here is read from these sources alone.',
     'none',

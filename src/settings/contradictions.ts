@@ -1,14 +1,14 @@
 import { isTestNetwork } from '../chains/registry.ts';
 import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
-import { isAddress, valueOn } from './network-kinds.ts';
+import { isAddress, keysIn, valueOn } from './network-kinds.ts';
 
 /** The contradictions between settings that are valid by themselves, one sentence each. */
 export function contradictions(config: Config): string[] {
   const keys = [
-    ['RELAYER_KEYS', relayersIn(config)],
-    ['INTERMEDIATE_KEY', intermediatesIn(config)],
-    ['OTHER_INTERMEDIATE_KEYS', otherIntermediatesIn(config)],
+    ['RELAYER_KEYS', keysIn(config.relayerKeys)],
+    ['INTERMEDIATE_KEY', keysIn(config.intermediateKey)],
+    ['OTHER_INTERMEDIATE_KEYS', keysIn(config.otherIntermediateKeys)],
   ] as const;
   const unsigned = keys.filter(([, own]) => own.some(isAddress) && config.externalSignerUrl === undefined);
   const signers = unsigned.map(
@@ -82,18 +82,6 @@ function missingSecret(config: Config): string[] {
 /** True if no network in use is a live one. */
 export function hasOnlyPlayMoney({ registry, rpcUrls = new Map() }: Config): boolean {
   return [...rpcUrls.keys()].every((network) => isTestNetwork(registry, network));
-}
-
-export function relayersIn({ relayerKeys: relayers }: Config): string[] {
-  return [...(relayers?.everywhere ?? []), ...[...(relayers?.on.values() ?? [])].flat()];
-}
-
-export function intermediatesIn({ intermediateKey: key }: Config): string[] {
-  return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
-}
-
-function otherIntermediatesIn({ otherIntermediateKeys: keys }: Config): string[] {
-  return [...(keys?.everywhere ?? []), ...[...(keys?.on.values() ?? [])].flat()];
 }
 
 /**

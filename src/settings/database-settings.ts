@@ -1,18 +1,18 @@
-import { databaseUrl, flag, integer, secret, text } from './kinds.ts';
+import { databaseUrl, flag, integer, text } from './kinds.ts';
 import { setting } from './setting.ts';
 
 /** Settings of the database and of the connections to it. */
 export const DATABASE_SETTINGS = {
   databaseUrl: setting(
     'DATABASE_URL',
-    secret(databaseUrl()),
+    databaseUrl(),
     undefined,
     'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it. It may name several hosts, `host1:5432,host2:5432`: nodes use the primary among them. Of its parameters, `sslmode`, `sslrootcert` and `connect_timeout` (seconds, 5 by default, 0 for none) have their usual meaning.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
   databaseDirectUrl: setting(
     'DATABASE_DIRECT_URL',
-    secret(databaseUrl()),
+    databaseUrl(),
     undefined,
     'The same database without the pooler, if `DATABASE_URL` leads to PgBouncer in transaction mode. Notifications, migrations and operator commands use it.',
     'none: `DATABASE_URL` leads to PostgreSQL itself',
@@ -26,14 +26,14 @@ export const DATABASE_SETTINGS = {
   ),
   databaseMigrateUrl: setting(
     'DATABASE_MIGRATE_URL',
-    secret(databaseUrl()),
+    databaseUrl(),
     undefined,
     'The same database with the role that owns its tables, used for migrations alone. `DATABASE_URL` can then have a role with fewer rights: see `docs/operating.md`.',
     '`DATABASE_DIRECT_URL` or `DATABASE_URL`',
   ),
   readDatabaseUrl: setting(
     'READ_DATABASE_URL',
-    secret(databaseUrl()),
+    databaseUrl(),
     undefined,
     'A streaming replica of the same database, for lists, exports and statistics. It answers only if it has every event of the partner that asks; else, and whenever it is silent, the primary answers. It may name several hosts, or lead to a balancer of several replicas; through PgBouncer only if `DATABASE_DIRECT_URL` is set. See `docs/operating.md`.',
     'none: the primary answers everything',

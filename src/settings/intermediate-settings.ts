@@ -1,4 +1,3 @@
-import { secret } from './kinds.ts';
 import { account, relayerKeys, signingKey } from './network-kinds.ts';
 import { setting } from './setting.ts';
 
@@ -13,14 +12,14 @@ export const INTERMEDIATE_SETTINGS = {
   ),
   intermediateKey: setting(
     'INTERMEDIATE_KEY',
-    secret(signingKey()),
+    signingKey(),
     undefined,
     'Private key of `INTERMEDIATE_ACCOUNT`, or its address when `EXTERNAL_SIGNER_URL` holds the key. It signs payouts and refunds, and pays gas only for those in native coin.',
     'none: money on the account stays there; the sandbox chain has its own key',
   ),
   otherIntermediateKeys: setting(
     'OTHER_INTERMEDIATE_KEYS',
-    secret(relayerKeys()),
+    relayerKeys(),
     undefined,
     'Private keys of further intermediate accounts, or their addresses: the next one, and earlier ones, whose money is still swept and paid out (`docs/operating.md`).',
   ),

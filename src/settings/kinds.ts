@@ -6,11 +6,12 @@ import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 /** The type of a setting: how its text is parsed, and how its value is shown. */
 export interface Kind<T> {
   readonly name: string;
-  readonly secret?: true;
   /** Returns the value, or a Problem that completes the sentence "PORT …". */
   readonly parse: (raw: string, registry: Registry) => T | Problem;
   /** The value as text. Needed if `String(value)` is not readable. */
   show?(value: T): string;
+  /** The texts of the value that the log masks, in every spelling. Only kinds of secret settings have this function. */
+  secretsOf?(value: T): readonly string[];
 }
 
 export class Problem {
@@ -84,6 +85,7 @@ export function databaseUrl(): Kind<string> {
         ? raw
         : new Problem('must have no other target_session_attrs than read-write: nodes write');
     },
+    secretsOf: (url) => [url, ...hostUrls(url).flatMap((each) => [each, decodeURIComponent(new URL(each).password)])],
   };
 }
 
@@ -139,9 +141,11 @@ export function masterSecrets(): Kind<readonly Uint8Array[]> {
       const isRandom = secrets.every((bytes) => new Set(bytes).size >= LEAST_DIFFERENT_BYTES);
       return isRandom ? secrets : new Problem('must be random bytes: `npm run till -- secret create` makes some');
     },
+    secretsOf: (secrets) => secrets.flatMap(spellingsOf),
   };
 }
 
-export function secret<T>(kind: Kind<T>): Kind<T> {
-  return { ...kind, secret: true };
+function spellingsOf(bytes: Uint8Array): string[] {
+  const buffer = Buffer.from(bytes);
+  return [buffer.toString('base64').replaceAll('=', ''), buffer.toString('base64url')];
 }

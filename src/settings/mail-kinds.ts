@@ -1,6 +1,7 @@
 import { isMailable } from '../domain/mail.ts';
 import type { Sender, SmtpTerms } from '../mail/smtp.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
+import { secretsOfUrl } from './network-kinds.ts';
 
 /** The terms of a mail server, with the URL from which they were read, so that logs can mask it. */
 export interface SmtpSetting extends SmtpTerms {
@@ -29,6 +30,7 @@ export function smtpUrl(): Kind<SmtpSetting> {
       return { url: raw, host, port, user: user || undefined, password: password || undefined, tls };
     },
     show: ({ url }) => url,
+    secretsOf: ({ url }) => secretsOfUrl(url),
   };
 }
 

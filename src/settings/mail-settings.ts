@@ -1,11 +1,11 @@
-import { integer, secret } from './kinds.ts';
+import { integer } from './kinds.ts';
 import { mailAddresses, mailSender, smtpUrl } from './mail-kinds.ts';
 import { setting } from './setting.ts';
 
 export const MAIL_SETTINGS = {
   smtp: setting(
     'SMTP_URL',
-    secret(smtpUrl()),
+    smtpUrl(),
     undefined,
     'The server that takes mail. `smtp://` means STARTTLS, `smtps://` TLS from the start. To other hosts nothing is sent in plain text, unless the URL ends with `?tls=optional`; to this host `smtp://` uses no TLS.',
     'none: no mail is sent, and everything works by links',

@@ -33,6 +33,7 @@ export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
       if (read instanceof Problem) return read;
       return read.everywhere === undefined ? read.on : new Problem('must name a network before each =');
     },
+    secretsOf: (urls) => [...urls.values()].flat().flatMap(secretsOfUrl),
   };
 }
 
@@ -41,6 +42,7 @@ export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
   return {
     name: 'private keys, such as `0x…,0x…`, or by network, `eip155:8453=0x…`; or addresses',
     parse: (raw, registry) => readEntries(registry, raw, (value) => listOf(value, MAX_RELAYERS, 'keys', readKey)),
+    secretsOf: (keys) => privateKeysIn(keys).flatMap(spellingsOfKey),
   };
 }
 
@@ -49,6 +51,7 @@ export function signingKey(): Kind<PerNetwork<string>> {
   return {
     name: 'private key, `0x…`, or by network, `eip155:8453=0x…`; or an address',
     parse: (raw, registry) => readEntries(registry, raw, readKey),
+    secretsOf: (key) => privateKeysIn(key).flatMap(spellingsOfKey),
   };
 }
 
@@ -124,7 +127,7 @@ function wholeNumbers(name: string, unit: string): Kind<PerNetwork<bigint>> {
 }
 
 export function httpUrl(): Kind<string> {
-  return { name: 'URL', parse: readEndpoint };
+  return { name: 'URL', parse: readEndpoint, secretsOf: secretsOfUrl };
 }
 
 /** The parts of an endpoint's URL that may be secret: credentials, and long words in its path and query. */
@@ -220,6 +223,19 @@ function readKey(word: string): string | Problem {
   const key = word.toLowerCase();
   const isGood = /^0x[0-9a-f]{64}$/.test(key) && BigInt(key) > 0n && BigInt(key) < CURVE_ORDER;
   return isGood ? key : new Problem('must be private keys of 0x and 64 hexadecimal digits, or addresses');
+}
+
+/** All private keys and addresses of a setting, whatever their network. */
+export function keysIn(keys: PerNetwork<string | readonly string[]> | undefined): string[] {
+  return [keys?.everywhere ?? [], ...(keys?.on.values() ?? [])].flat();
+}
+
+function privateKeysIn(keys: PerNetwork<string | readonly string[]>): string[] {
+  return keysIn(keys).filter((key) => !isAddress(key));
+}
+
+function spellingsOfKey(key: string): string[] {
+  return [key, key.slice(2)];
 }
 
 function readDepth(registry: Registry, network: string | undefined): (word: string) => FinalityTier | Problem {

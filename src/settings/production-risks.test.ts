@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mnemonicToAccount } from 'viem/accounts';
+import { SETTINGS } from './config.ts';
 import { productionRisks } from './production-risks.ts';
 import { readConfig, readStartConfig } from './read-config.ts';
 
 const ALICE = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const JUNK = 'test test test test test test test test test test test junk';
+const KEYS = Object.values(SETTINGS)
+  .filter(({ kind }) => kind.name.startsWith('private key'))
+  .map(({ env }) => env);
 /** A gateway with a live network and no risk. */
 const GOOD = {
   PUBLIC_URL: 'https://till.example',
@@ -77,9 +81,10 @@ describe('risks in production', () => {
       const { privateKey } = mnemonicToAccount(JUNK, { addressIndex }).getHdKey();
       const key = `0x${Buffer.from(privateKey ?? []).toString('hex')}`;
       assert.deepEqual(risksOf({ RELAYER_KEYS: key }), ['published_key!'], `account ${addressIndex}`);
-      assert.deepEqual(risksOf({ INTERMEDIATE_KEY: `eip155:8453=${key}`, OUTGOING_PER_HOUR: '1000' }), [
-        'published_key!',
-      ]);
+      for (const env of KEYS) {
+        const risks = risksOf({ [env]: `eip155:8453=${key}`, OUTGOING_PER_HOUR: '1000' });
+        assert.deepEqual(risks, ['published_key!'], `${env}, account ${addressIndex}`);
+      }
     }
   });
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isTestNetwork, type Registry } from '../chains/registry.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
 import { isPublicAddress } from '../domain/public-address.ts';
-import { type PerNetwork, valueOn } from './network-kinds.ts';
+import { keysIn, type PerNetwork, valueOn } from './network-kinds.ts';
 import { PUBLISHED_KEYS } from './published-keys.ts';
 
 /** The risks of a gateway with live networks, by name. `ACCEPT_RISKS` takes these names. */
@@ -39,6 +39,7 @@ export interface RiskSettings {
   readonly readDatabaseUrl?: string | undefined;
   readonly relayerKeys: PerNetwork<readonly string[]> | undefined;
   readonly intermediateKey: PerNetwork<string> | undefined;
+  readonly otherIntermediateKeys?: PerNetwork<readonly string[]> | undefined;
   readonly outgoingPerHour: PerNetwork<bigint> | undefined;
   readonly screeningList: string | undefined;
   readonly acceptedRisks: readonly RiskName[];
@@ -157,13 +158,11 @@ function host(env: string, url: URL): Risk[] {
   return risks;
 }
 
-function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | undefined {
-  const keys = [relayerKeys, intermediateKey].flatMap((setting) =>
-    [setting?.everywhere, ...(setting?.on.values() ?? [])].flat(),
-  );
-  if (!keys.some((key) => key !== undefined && PUBLISHED_KEYS.has(key.toLowerCase()))) return undefined;
+function publishedKeys({ relayerKeys, intermediateKey, otherIntermediateKeys }: RiskSettings): Risk | undefined {
+  const keys = [...keysIn(relayerKeys), ...keysIn(intermediateKey), ...keysIn(otherIntermediateKeys)];
+  if (!keys.some((key) => PUBLISHED_KEYS.has(key.toLowerCase()))) return undefined;
   const message =
-    'RELAYER_KEYS or INTERMEDIATE_KEY has a key of a development chain. Everybody knows it: use one of your own.';
+    'RELAYER_KEYS, INTERMEDIATE_KEY or OTHER_INTERMEDIATE_KEYS has a key of a development chain. Everybody knows it: use one of your own.';
   return { name: 'published_key', isRefused: true, message };
 }
 

@@ -1,5 +1,6 @@
 import { type HttpSourceTerms, parseRateSources } from '../rates/rate-sources.ts';
 import { type Kind, Problem } from './kinds.ts';
+import { secretsOfUrl } from './network-kinds.ts';
 
 export function rateSources(): Kind<readonly HttpSourceTerms[]> {
   return {
@@ -8,5 +9,6 @@ export function rateSources(): Kind<readonly HttpSourceTerms[]> {
       const parsed = parseRateSources(raw);
       return parsed.ok ? parsed.value : new Problem(parsed.problem);
     },
+    secretsOf: (sources) => sources.flatMap(({ requests }) => requests.flatMap(({ url }) => secretsOfUrl(url))),
   };
 }

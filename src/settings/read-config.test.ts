@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gasBudgets } from './chains.ts';
-import type { Config } from './config.ts';
+import { type Config, SETTINGS } from './config.ts';
 import { valueOn } from './network-kinds.ts';
 import { describeConfig, readConfig, readStartConfig } from './read-config.ts';
 import { secretValues } from './secret-values.ts';
@@ -161,6 +161,25 @@ describe('settings of networks', () => {
       assert.ok(!shown.includes(secret) && !logged.includes(secret), secret);
     assert.ok(describeConfig(config).some(({ setting, value }) => setting === 'FEE_ACCOUNT' && value === ALICE));
   });
+});
+
+describe('settings that contain private keys', () => {
+  const keys = Object.values(SETTINGS).filter(({ kind }) => kind.name.startsWith('private key'));
+
+  it('are three: relayers, and the present and other intermediate accounts', () => {
+    const envs = keys.map(({ env }) => env);
+    assert.deepEqual(envs, ['RELAYER_KEYS', 'INTERMEDIATE_KEY', 'OTHER_INTERMEDIATE_KEYS']);
+  });
+
+  for (const { env } of keys) {
+    it(`are masked in the log: ${env}, for every network and for one`, () => {
+      const struck = secretValues(read({ ...ACCOUNTS, [env]: `${KEY} eip155:1=${OTHER_KEY}` }));
+      for (const key of [KEY, OTHER_KEY]) {
+        assert.ok(struck.includes(key), key);
+        assert.ok(struck.includes(key.slice(2)), key.slice(2));
+      }
+    });
+  }
 });
 
 describe('a sandbox', () => {

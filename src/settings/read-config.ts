@@ -23,7 +23,8 @@ export function readConfig(environment: Environment): { config: Config } | { pro
     // An empty variable counts as not set, because compose files and CI systems cannot unset a variable.
     const raw = environment[env]?.trim() ?? '';
     const value = raw === '' ? fallback : kind.parse(raw, registry);
-    if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
+    if (value instanceof Problem)
+      problems.push(`${env} ${value.text}${kind.secretsOf ? '' : ` (it is ${quote(raw)})`}`);
     else values[name] = value;
   }
   if (problems.length === 0) problems.push(...contradictions(values as unknown as Config));
@@ -45,8 +46,8 @@ export function readStartConfig(environment: Environment): ReturnType<typeof rea
 export function describeConfig(config: Config): { setting: string; value: string }[] {
   return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
     const value = config[name as keyof Config];
-    const { secret: isSecret, show = String } = kind as Kind<unknown>;
-    return { setting: env, value: value === undefined ? '' : isSecret ? '***' : show(value) };
+    const { secretsOf, show = String } = kind as Kind<unknown>;
+    return { setting: env, value: value === undefined ? '' : secretsOf ? '***' : show(value) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Kind, Problem, secret, text } from './kinds.ts';
+import { type Kind, Problem, text } from './kinds.ts';
 import { httpUrl } from './network-kinds.ts';
 import { setting } from './setting.ts';
 
@@ -6,14 +6,14 @@ import { setting } from './setting.ts';
 export const TRACE_SETTINGS = {
   otlpEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    secret(httpUrl()),
+    httpUrl(),
     undefined,
     'Where traces are sent, by OTLP over HTTP with JSON: the base URL of an OpenTelemetry collector, such as `http://localhost:4318`. Needs packages that an install does not bring (`docs/operating.md#traces`).',
     'none: nothing is recorded',
   ),
   otlpHeaders: setting(
     'OTEL_EXPORTER_OTLP_HEADERS',
-    secret(headers()),
+    headers(),
     undefined,
     'Headers for the receiver of traces, such as `authorization=Bearer%20…`: comma-separated pairs, percent-encoded.',
     'none',
@@ -50,6 +50,7 @@ function headers(): Kind<Readonly<Record<string, string>>> {
       // The message repeats nothing of the value: it is a secret.
       return isRight ? Object.fromEntries(pairs) : new Problem('must list headers as name=value, percent-encoded');
     },
+    secretsOf: (pairs) => Object.values(pairs),
   };
 }
 

@@ -7,6 +7,7 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { amountText, tokenText } from '../../src/chains/amount-text.ts';
+import { ChainUnavailableError, ContractFaultError, UnreadableAnswerError } from '../../src/chains/chain-errors.ts';
 import { checksumAddress } from '../../src/domain/addresses/eip155.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
@@ -25,6 +26,8 @@ const MERCHANT = 'mrch_test';
 const USD = 'iso4217/USD';
 const DESTINATION = checksumAddress('0xde57000000000000000000000000000000000001');
 const ASSETS = [SANDBOX_ASSETS['eip3009-vrs'], SANDBOX_ASSETS['eip3009-bytes']] as const;
+/** A token with which nobody pays here. */
+const UNBOOKED = SANDBOX_ASSETS.permit2;
 
 /** Numbers below a bound, the same ones in every run. */
 function createDice(seed: number): (below: number) => number {
@@ -197,6 +200,22 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     scene.control.setBalance(intermediateAccount, asset, booked);
     await node.turn(3);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('are not compared while the balance of any token cannot be asked for, booked or not', async () => {
+    const { chain } = scene.connected;
+    const compareWith = (error: Error) => {
+      const holding: typeof chain.reader.holding = (account, asset, block) =>
+        asset === UNBOOKED ? Promise.reject(error) : chain.reader.holding(account, asset, block);
+      const reader = { ...chain.reader, holding };
+      return reconcile(scene, { ...scene.connected, chain: { ...chain, reader } });
+    };
+    await assert.rejects(compareWith(new ChainUnavailableError(scene.network, 'no endpoint answers')), /no endpoint/);
+    for (const absent of [
+      new ContractFaultError('0x1', 'does not exist'),
+      new UnreadableAnswerError(scene.network, 'no answer is readable'),
+    ])
+      assert.deepEqual((await compareWith(absent))?.differences, [], 'a token that is not on the chain has no balance');
   });
 
   it('name a row that was changed and a payment that was dropped, raise an alert, and get it back from the chain', async () => {

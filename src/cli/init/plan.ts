@@ -94,12 +94,14 @@ export function planOf(text: string | undefined, before: EnvValues, wanted: EnvV
       before: shown(setting, before[setting.env]),
       after: shown(setting, value),
     })),
-    losesSecret: changes.some(({ setting: { env, kind } }) => kind.secret === true && (before[env] ?? '') !== ''),
+    losesSecret: changes.some(
+      ({ setting: { env, kind } }) => kind.secretsOf !== undefined && (before[env] ?? '') !== '',
+    ),
     changed: text === undefined ? newEnvText(HEAD, all) : changeEnvText(text, changes),
   };
 }
 
 function shown({ kind }: Setting<unknown>, value: string | undefined): string {
   if (value === undefined || value === '') return 'not set';
-  return kind.secret ? '***' : value;
+  return kind.secretsOf ? '***' : value;
 }

@@ -66,7 +66,7 @@ export function settingQuestion(name: SettingName, words: string, extras: Extras
     id: env,
     words,
     how: { is: 'text' },
-    isSecret: kind.secret === true,
+    isSecret: kind.secretsOf !== undefined,
     isOptional: false,
     fallback: fallback === undefined || Array.isArray(fallback) ? undefined : String(fallback),
     read: byKind(kind),
@@ -79,7 +79,7 @@ export function byKind(kind: Kind<unknown>): Question['read'] {
   return (raw, registry) => {
     const value = kind.parse(raw, registry);
     if (!(value instanceof Problem)) return raw;
-    return kind.secret === true ? value : new Problem(`${value.text} (it is ${quote(raw)})`);
+    return kind.secretsOf !== undefined ? value : new Problem(`${value.text} (it is ${quote(raw)})`);
   };
 }
 

@@ -77,10 +77,14 @@ const LARGEST_PAGE = 2_000;
 /** The target time of a page. It is short, so that lists of other callers do not wait for long. */
 const PAGE_MS = 150;
 
-interface ExportCaller {
-  readonly reads: ExportReads;
-  /** Throws if the caller has lost the right meanwhile. */
-  readmitted(): Promise<void>;
+/** The size of the page after one of `limit` payments that took this time. */
+export function pageAfter(limit: number, tookMs: number): number {
+  return tookMs < PAGE_MS ? Math.min(limit * 2, LARGEST_PAGE) : Math.max(Math.floor(limit / 2), SMALLEST_PAGE);
+}
+
+/** The size of the page that replaces one of `limit` payments whose statement timed out. Undefined if there is no smaller one. */
+export function pageAfterTimeout(limit: number): number | undefined {
+  return limit <= SMALLEST_PAGE ? undefined : Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
 }
 
 /**
@@ -103,11 +107,12 @@ async function* exportPages(
         return { page, tookMs: clock.nowMs() - startedAtMs };
       });
       const nextAfterId = page.payments < limit ? undefined : (page.lastId ?? undefined);
-      limit = tookMs < PAGE_MS ? Math.min(limit * 2, LARGEST_PAGE) : Math.max(Math.floor(limit / 2), FIRST_PAGE);
+      limit = pageAfter(limit, tookMs);
       return { texts: page.texts, nextAfterId };
     } catch (error) {
-      if (!isStatementTimeout(error) || limit <= SMALLEST_PAGE) throw error;
-      limit = Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
+      const smaller = isStatementTimeout(error) ? pageAfterTimeout(limit) : undefined;
+      if (smaller === undefined) throw error;
+      limit = smaller;
       return read(afterId);
     }
   }

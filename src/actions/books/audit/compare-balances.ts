@@ -33,9 +33,9 @@ export async function compareIntermediate(
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const holdings = accounts.map((account) => chain.reader.holding(account, asset, block));
       const held = await sumOf(holdings).catch((error: unknown) => {
+        if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
         // A token that is not in the books may not exist on the chain.
         if (!booked.has(asset)) return 0n;
-        if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
         unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
         return units;
       });
