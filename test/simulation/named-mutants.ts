@@ -828,10 +828,18 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a deep reorganisation that removes a deposit is silent',
     file: 'src/actions/watch/roll-back.ts',
-    from: '    await reportLost(tx, lost, at);\n',
+    from: '    await reportLost(tx, notSentAgain, at);\n',
     to: '    void reportLost;\n',
     test: 'test/e2e/money-faults.test.ts',
     title: 'leaves a debt if a deep reorganisation takes it after its payout, which the same money fills',
+  },
+  {
+    name: 'a deposit that a deep reorganisation removes is called sent again',
+    file: 'src/actions/watch/roll-back.ts',
+    from: 'evidence: { ...evidence, lost: true }',
+    to: 'evidence',
+    test: 'test/e2e/watch.test.ts',
+    title: 'does not say that a final deposit is sent again after a reorg deeper than final depth',
   },
   {
     name: 'transfers that cannot be begun come before all others',

@@ -58,7 +58,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const note = { type: 'payment.reorged', actor: 'watcher' } as const;
     const reopened = new Set(revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : [])));
     await notePayments(tx, [...reopened], { ...note, evidence }, at);
-    // A sweep that is sent again brings no money back to the deposit address.
+    // Money at a deposit address came from the payer. The gateway cannot send it again.
     const notSentAgain = lost.filter((id) => !reopened.has(id));
     await reportLost(tx, notSentAgain, at);
     await notePayments(tx, notSentAgain, { ...note, evidence: { ...evidence, lost: true } }, at);
