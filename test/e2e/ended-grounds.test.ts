@@ -549,6 +549,7 @@ describe('what ends when its ground ends', () => {
         isPaying: true,
         reason: null,
         isUnexplained: false,
+        owed: 0n,
       };
       const rows = [{ ...lot, ...money, isScreened: false, payment: paymentId }];
       return putLots(tx, { paymentId, merchantId: shop.merchant.id }, rows, at);

@@ -235,6 +235,30 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('that is dust joins the lot that paid, although more dust than the limit follows it', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ amount: 10_000_000n, isHeld: true });
+    for (const units of [9_500_000n, 500_000n, 600_000n]) {
+      send(units);
+      await scene.live(node, 4);
+    }
+    assert.equal(await scene.status(id), 'succeeded');
+    const paid = await scene.db.sql`
+      select sum(amount)::text as amount from lots where payment_id = ${id} and is_paying`;
+    assert.deepEqual([...paid], [{ amount: '10000000' }]);
+    const late = await scene.db.sql`select reason, amount::text from strays where payment_id = ${id}`;
+    assert.deepEqual([...late], [{ reason: 'overpaid', amount: '600000' }]);
+    // The operator gives the fee back.
+    await scene.fill(node, OPERATOR_FLOAT, 200_000n);
+    const destination = parseAccount(`${scene.network}:${scene.payers.newAccount()}`);
+    assert.ok(destination.ok);
+    await scene.request(id, { destination: destination.value });
+    await scene.live(node, 6);
+    assert.equal((await scene.refund(id)).state, 'refunded');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   for (const [units, status] of [
     [1_000n, 'succeeded'],
     [400n, 'expired'],

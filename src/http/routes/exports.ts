@@ -87,8 +87,14 @@ export function pageAfterTimeout(limit: number): number | undefined {
   return limit <= SMALLEST_PAGE ? undefined : Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
 }
 
+interface ExportCaller {
+  readonly reads: ExportReads;
+  /** Throws if the caller has lost the right since the request began. */
+  readmitted(): Promise<void>;
+}
+
 /**
- * The size of a page follows from the time of the previous one. While a page is sent, the next one is read. Before each further page
+ * The texts of an export, page by page. The size of a page follows from the time of the previous one. While a page is sent, the next one is read. Before each further page
  * the caller is admitted again, because its key or session may have ended meanwhile.
  */
 async function* exportPages(
