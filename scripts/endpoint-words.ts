@@ -27,8 +27,8 @@ export const ENDPOINT_WORDS = [
     test: { file: HERE, title: 'nonce: a count of zero reopens nothing, and erases no cost' },
   },
   {
-    value: 'head, and the heights that are called `safe` and `finalized`',
-    decides: 'which blocks are final',
+    value: 'head',
+    decides: 'which blocks are final, and which are called `safe` and `finalized`',
     agree: 'two: the second highest counts',
     bound: 'never above the blocks that were read; alone only at three times the depth',
     beyond: 'payments wait',

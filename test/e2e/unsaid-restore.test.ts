@@ -116,7 +116,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await restore();
     while ((await node.follow()).isBehind);
     const { number: upTo } = await scene.chain.reader.head();
-    const read = await findUndecidedEvents(scene.db.sql, { network: scene.network, upTo, after: undefined, limit: 10 });
+    const read = await findUndecidedEvents(scene.db.sql, { network: scene.network, upTo, turns: new Map(), limit: 10 });
     assert.equal(read.length, 1, 'the payout');
     const report = await rebuildAll();
     assert.deepEqual([report?.rebuilt.length, report?.unplaced], [1, []]);

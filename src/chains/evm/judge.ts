@@ -59,7 +59,11 @@ async function mayHaveCode({ network, surveyRpc, rpc, world }: EvmContext, accou
  * The verdict that two endpoints share, each asked for itself, about a signature that only the account's code can prove. A single
  * endpoint could invent code that takes every signature, or deny the code of every account.
  */
-async function sharedVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict> {
+async function sharedVerdict(
+  context: EvmContext,
+  ask: Judgement,
+  byKey: Exclude<KeyVerdict, 'good'>,
+): Promise<Verdict> {
   const verdictsOf = async (endpoints: readonly Endpoint[]) => {
     const asked = endpoints.map((endpoint) => verdictAt(context, endpoint, ask, byKey));
     return (await Promise.all(asked)).filter((verdict) => verdict !== undefined);
