@@ -76,12 +76,12 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
 
 /**
  * Removes sends whose receipt has events that were missing in the list of logs, because an endpoint omitted them. Those events are
- * stored here, and the send is closed after they have been applied. Two endpoints must show the same events, because a made-up event
- * would be deleted and found again in each round.
+ * stored here, and the send is closed after they have been applied. If two endpoints show the same events, those of a third do not
+ * count: a made-up event would be deleted and found again in each round.
  */
 async function withoutUnread<T extends FinishedSend>(
   deps: WatchDeps,
-  { chain, network, lease, memory }: Watcher,
+  { chain, network, lease }: Watcher,
   sends: readonly T[],
 ): Promise<T[]> {
   const checked = await Promise.all(
@@ -89,12 +89,10 @@ async function withoutUnread<T extends FinishedSend>(
       const { hash, signer, slot } = send;
       if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, slot)).length === 0) return send;
       const { finding, statements } = await askWitnesses(chain.reader, (witness) => eventsOf(witness, hash), eventsKey);
-      if (finding.is === 'disputed') {
-        const answers = describeStatements(statements, ({ length }) => `${length} events`);
-        memory.disputes.set('sends', `The receipt of ${hash}: ${answers}.`);
-      }
-      if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
-      const events = finding.value;
+      if (finding.is === 'open') return undefined;
+      // Of a contradiction every event is stored, so that the proof of events reports who says what.
+      const reported = statements.flatMap(({ answer }) => answer ?? []);
+      const events = finding.is === 'disputed' ? reported : finding.value;
       if (events.length === 0) return send;
       const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, events.map(storedEvent), at));
       if (added === 0) return send;
