@@ -474,6 +474,24 @@ describe('money that arrives in ways nobody asked for', () => {
       assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
     });
 
+    it('stops the sweep although somebody has changed its verdict in the database, or stored its transfer anew', async () => {
+      scene = await openRefundScene({ screening });
+      const { node, id, address } = await paidBeside(1_000_000n);
+      const stays = async () => {
+        await command(scene, (tx, at) => markPositionsOutdated(tx, [id], at));
+        await scene.live(node, 4);
+        assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      };
+      await scene.db.sql`update movements set is_screened = false where payment_id = ${id}`;
+      await stays();
+      const [listed] = await scene.db.sql<{ row: Record<string, string> }[]>`
+        delete from movements m where payment_id = ${id} and amount = 1000000 returning to_jsonb(m) as row`;
+      const row = scene.db.sql.json({ ...listed?.row, is_screened: false } as never);
+      await scene.db.sql`insert into movements select (jsonb_populate_record(null::movements, ${row})).*`;
+      await stays();
+      await assert.rejects(scene.db.sql`delete from screened_movements`);
+    });
+
     it('is named as the reason of the wait, with the command that ends it', async () => {
       scene = await openRefundScene({ screening });
       const { node, id, address } = await paidBeside(1_000_000n);
