@@ -65,7 +65,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'payments that must wait are judged again before all others',
-    file: 'src/store/chain/due-items.ts',
+    file: 'src/store/chain/items-to-judge.ts',
     from: "order by p.id <= coalesce(judged.payment_id, ''), p.id) as turn",
     to: 'order by p.id) as turn',
     test: 'test/attacks/stranger-endings.test.ts',
@@ -73,7 +73,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'merchants whose payments must wait are judged again before all others',
-    file: 'src/store/chain/due-items.ts',
+    file: 'src/store/chain/items-to-judge.ts',
     from: 'partition by partner_id order by turn, place, "merchantId"',
     to: 'partition by partner_id order by turn, "merchantId"',
     test: 'test/attacks/stranger-endings.test.ts',
@@ -81,7 +81,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'partners whose payments must wait are judged again before all others',
-    file: 'src/store/chain/due-items.ts',
+    file: 'src/store/chain/items-to-judge.ts',
     from: 'max(place) over (partition by partner_id), partner_id',
     to: 'partner_id',
     test: 'test/attacks/stranger-endings.test.ts',
@@ -859,7 +859,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'transfers that cannot be judged come before all others',
-    file: 'src/store/chain/due-items.ts',
+    file: 'src/store/chain/items-to-judge.ts',
     from: 'items order by key <= ${after}, key limit ${limit}',
     to: 'items order by key <= ${after} and false, key limit ${limit}',
     test: 'test/e2e/full-queues.test.ts',

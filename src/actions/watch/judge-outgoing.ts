@@ -1,4 +1,4 @@
-import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/due-items.ts';
+import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/items-to-judge.ts';
 import { allIsolated } from '../each-isolated.ts';
 import { lapseOutgoing } from '../outgoing/settle/lapse-outgoing.ts';
 import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';

@@ -1,7 +1,8 @@
 import { finalityMs, loneCeilingOf, strictestFinality } from '../../chains/finality.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
-import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
+import { countUndetermined } from '../../store/chain/due-items.ts';
+import { findPaymentsToJudge } from '../../store/chain/items-to-judge.ts';
 import { decideEvents } from './decide-events.ts';
 import { checkPlaces } from './deposits/check-places.ts';
 import { readMovements } from './deposits/read-movements.ts';
