@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { auditBooks } from '../../src/actions/books/audit/audit-books.ts';
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { exportBooks } from '../../src/actions/books/export-books.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
