@@ -24,12 +24,21 @@ export interface SendPlace {
   readonly slot: string;
 }
 
-/** Signed transactions of final slots that were created before `before`. Nobody broadcasts their bytes any more. */
+/**
+ * The SQL condition that the send `s` became final at or after `before`. The time is that of the gas entry, which is booked in the same
+ * database transaction. A send without cost has no entry: then its creation alone decides.
+ */
+function endedSince(db: Reader, before: Date) {
+  return db`exists (select from book_entries b where b.reference = s.final_hash and b.kind = 'gas' and b.at >= ${before})`;
+}
+
+/** Signed transactions of slots that were created and became final before `before`. Nobody broadcasts their bytes any more. */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
     from relay_versions v join relay_sends s using (network, signer, slot)
-    where s.state = 'final' and s.created_at < ${before} and v.bytes <> ''`;
+    where s.state = 'final' and s.created_at < ${before} and v.bytes <> ''
+      and not ${endedSince(db, before)}`;
   return rows[0] ?? NOTHING;
 }
 
@@ -38,13 +47,13 @@ export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<
   const { network, signer, slot } = after ?? { network: '', signer: '', slot: '-1' };
   const [row] = await tx<{ rows: number; read: number; last: SendPlace | null }[]>`
     with page as (
-      select network, signer, slot, state, created_at from relay_sends
+      select network, signer, slot, state, created_at, final_hash from relay_sends
       where (network, signer, slot) > (${network}, ${signer}, ${slot}::bigint)
       order by network, signer, slot limit ${limit}
     ), cleared as (
-      update relay_versions v set bytes = '' from page p
-      where v.network = p.network and v.signer = p.signer and v.slot = p.slot
-        and p.state = 'final' and p.created_at < ${before} and v.bytes <> '' returning 1
+      update relay_versions v set bytes = '' from page s
+      where v.network = s.network and v.signer = s.signer and v.slot = s.slot
+        and s.state = 'final' and s.created_at < ${before} and v.bytes <> '' and not ${endedSince(tx, before)} returning 1
     )
     select (select count(*)::int from cleared) as rows, (select count(*)::int from page) as read,
       (select jsonb_build_object('network', network, 'signer', signer, 'slot', slot::text) from page
