@@ -131,7 +131,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'if (true || (derived === undefined)) {': PREPARED_ONCE,
     '(without) encryptionKeys.set(key, derived);': PREPARED_ONCE,
   },
-  'deposit.ts': { 'export const LEAST_LEFT_MS = 120001;': MARGIN },
+  'deposit.ts': {
+    'export const LEAST_LEFT_MS = 120001;': MARGIN,
+    'const paying = received <= due ? received : due;': SAME_IF_EQUAL,
+  },
   'doctor/diagnosis.ts': {
     'return `${power === 0 || size > 100 ? Math.round(size) : Math.round(size * 10) / 10} ${UNITS[power]}`;':
       'Exactly a hundred is written the same in both forms.',
@@ -188,7 +191,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "ways.findLast((way) => way.commitment === commitment && way.kind === 'deposit')":
       'The ways of one commitment have the same recipient, and the reason is the wrong network by each.',
     'const isDust = amount < (work.terms.dustBelow[asset] ?? 1n);': 'Nobody arrives with less than one unit.',
-    'const paying = part.amount <= left ? part.amount : left;': SAME_IF_EQUAL,
     'if (true || (first.amount > 0n)) join(work, { ...first, isPaying: true, reason: null });': NOTHING_JOINS,
     'if (first.amount >= 0n) join(work, { ...first, isPaying: true, reason: null });': NOTHING_JOINS,
     'if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, });':

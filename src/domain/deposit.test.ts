@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { leastPaid, mostFeesOf, sweptFee, transferUri } from './deposit.ts';
+import { leastPaid, mostFeesOf, splitOverpayment, sweptFee, transferUri } from './deposit.ts';
 
 describe('the money of a deposit address', () => {
   it('may be a little less than asked, rounded in favour of the merchant', () => {
     assert.equal(leastPaid(1_000n, 0), 1_000n);
     assert.equal(leastPaid(1_000n, 50), 995n);
     assert.equal(leastPaid(99n, 100), 99n);
+  });
+
+  it('pays up to what is due, and the rest is overpaid', () => {
+    assert.deepEqual(splitOverpayment(7n, 10n), { paying: 7n, overpaid: 0n });
+    assert.deepEqual(splitOverpayment(10n, 10n), { paying: 10n, overpaid: 0n });
+    assert.deepEqual(splitOverpayment(12n, 10n), { paying: 10n, overpaid: 2n });
+    assert.deepEqual(splitOverpayment(12n, 0n), { paying: 0n, overpaid: 12n });
   });
 
   it('bears its share of the fee, and at most the asked fee in the asked asset', () => {

@@ -11,6 +11,15 @@ export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }
 
+/** Divides received money into the part that pays and the overpaid rest: no more pays than is due. */
+export function splitOverpayment(
+  received: bigint,
+  due: bigint,
+): { readonly paying: bigint; readonly overpaid: bigint } {
+  const paying = received < due ? received : due;
+  return { paying, overpaid: received - paying };
+}
+
 /** The terms of a deposit address that decide the fee of a sweep. */
 export interface SweepTerms {
   readonly asset: string;

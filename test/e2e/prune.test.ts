@@ -104,6 +104,24 @@ describe('a gateway whose old rows are pruned', () => {
   });
   const refusedEventsNow = () => refusedEvents(1);
 
+  it('keeps the bytes of a slot that was stuck for long and became final only now', async () => {
+    await prune();
+    const stuck = new Date(scene.nowMs() - 100 * DAY_MS);
+    scene.control.mine();
+    await scene.paid(node);
+    await command(
+      scene,
+      (tx, now) => tx`
+      update relay_sends set created_at = ${stuck} where created_at > ${now}::timestamptz - interval '1 day' and state = 'final'`,
+    );
+    assert.equal((await countOld(scene.db.sql, before()))[0]?.rows, 0);
+    await prune();
+    assert.equal((await left())?.bytes, 1, 'after a deep reorganisation it must be broadcast again');
+    scene.pass(100 * DAY_MS);
+    await prune();
+    assert.equal((await left())?.bytes, 0);
+  });
+
   it('that dies between two pages goes on at the next run', async () => {
     const dying = { ...scene, world: { ...scene.world, timers: { ...scene.world.timers, sleep: die } } };
     await refusedMany();

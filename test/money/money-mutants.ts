@@ -74,8 +74,8 @@ export const MONEY_MUTANTS: readonly MoneyMutant[] = [
   {
     name: 'more than the ending says pays',
     file: 'fold.ts',
-    from: 'const left = ending.amount - work.paid;',
-    to: 'const left = part.amount;',
+    from: 'splitOverpayment(part.amount, ending.amount - work.paid)',
+    to: 'splitOverpayment(part.amount, part.amount)',
   },
   {
     name: 'a sweep moves one lot alone',

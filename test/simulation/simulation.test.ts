@@ -9,6 +9,16 @@ import { type Plan, planOf } from './plan.ts';
 import { runPlan } from './run.ts';
 import { seeded } from './seeded.ts';
 
+const QUOTED = /'[^'\n]*'|"[^"\n]*"/g;
+/** Names that a line may use although its file does not declare them: words of JavaScript and of SQL. */
+const EVERYWHERE = new Set(['false', 'interval', 'Math', 'null', 'true', 'undefined', 'void']);
+
+/** The names in a piece of code, without those of members. */
+function namesIn(code: string): Set<string> {
+  const names = code.matchAll(/(?<![\w$.]|\.\s)[A-Za-z_][\w$]*/g);
+  return new Set([...names].map(([name]) => name).filter((name) => !EVERYWHERE.has(name)));
+}
+
 /** Long runs are hunts: see `npm run simulate -- --help`. */
 describe('the simulation', () => {
   const keepsPromises = async (plan: Plan) => {
@@ -36,6 +46,14 @@ describe('the simulation', () => {
       lost.map(({ name, file }) => `${file}: ${name}`),
       [],
     );
+  });
+
+  it('has mutants that name nothing unknown: a ReferenceError proves no test', () => {
+    const unknown = NAMED_MUTANTS.flatMap(({ name, file, to }) => {
+      const known = namesIn(readFileSync(file, 'utf8'));
+      return [...namesIn(to.replace(QUOTED, ''))].filter((each) => !known.has(each)).map((each) => `${each}: ${name}`);
+    });
+    assert.deepEqual(unknown, []);
   });
 
   it('notices a gateway that ignores Idempotency-Keys', async () => {

@@ -1,3 +1,4 @@
+import { splitOverpayment } from '../deposit.ts';
 import type { LateReason } from '../late-money.ts';
 import type { Arrived, Fact, Moved, Paid } from './fact.ts';
 import { feeShare, unboundedShare } from './fee-share.ts';
@@ -186,8 +187,7 @@ function place(work: Work, part: Lot): void {
     join(work, part);
     return;
   }
-  const left = ending.amount - work.paid;
-  const paying = part.amount < left ? part.amount : left;
+  const { paying } = splitOverpayment(part.amount, ending.amount - work.paid);
   work.paid += paying;
   const [first, rest] = divide(part, paying);
   if (first.amount > 0n) join(work, { ...first, isPaying: true, reason: null });

@@ -26,14 +26,27 @@ export interface SendPlace {
 }
 
 /**
- * Signed transactions whose slots became final before that time. Their bytes are not broadcast any more. The slots of sends that were
- * given up are free: their relayer broadcasts them if its key comes back.
+ * The SQL condition that the send `s` became final at or after `before`. The time is that of the gas entry, which is booked in the same
+ * database transaction. A send without cost has no entry: then its creation alone decides.
  */
+function endedSince(db: Reader, before: Date) {
+  return db`exists (select from book_entries b where b.reference = s.final_hash and b.kind = 'gas' and b.at >= ${before})`;
+}
+
+/**
+ * The SQL condition that the bytes of the send `s` are never broadcast again: it was created and became final before `before`. The
+ * slots of sends that were given up are free: their relayer broadcasts the bytes if its key comes back.
+ */
+function isOver(db: Reader, before: Date) {
+  return db`s.state = 'final' and not (${isGivenUp(db)}) and s.created_at < ${before} and not ${endedSince(db, before)}`;
+}
+
+/** Signed transactions whose bytes are never broadcast again. */
 export async function countFinalBytes(db: Reader, before: Date): Promise<Prunable> {
   const rows = await db<Prunable[]>`
     select count(*)::int as rows, coalesce(sum(length(v.bytes)), 0)::float8 as bytes
     from relay_versions v join relay_sends s using (network, signer, slot)
-    where s.state = 'final' and not (${isGivenUp(db)}) and s.created_at < ${before} and v.bytes <> ''`;
+    where ${isOver(db, before)} and v.bytes <> ''`;
   return rows[0] ?? NOTHING;
 }
 
@@ -48,7 +61,7 @@ export async function clearFinalBytes(tx: Tx, { after, before, limit }: PageAsk<
     ), cleared as (
       update relay_versions v set bytes = '' from page s
       where v.network = s.network and v.signer = s.signer and v.slot = s.slot
-        and s.state = 'final' and not (${isGivenUp(tx)}) and s.created_at < ${before} and v.bytes <> '' returning 1
+        and ${isOver(tx, before)} and v.bytes <> '' returning 1
     )
     select (select count(*)::int from cleared) as rows, (select count(*)::int from page) as read,
       (select jsonb_build_object('network', network, 'signer', signer, 'slot', slot::text) from page

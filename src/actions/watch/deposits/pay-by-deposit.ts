@@ -1,3 +1,4 @@
+import { splitOverpayment } from '../../../domain/deposit.ts';
 import type { PaidEnding } from '../../../domain/money/terms.ts';
 import { findCompleting } from '../../../store/chain/deposit-progress.ts';
 import { listMovements } from '../../../store/chain/movements.ts';
@@ -32,6 +33,7 @@ export async function payByDeposit(
     (fact) => fact.commitment === commitment && fact.network === network && fact.asset === asset,
   );
   const arrived = own.filter(({ is }) => is === 'arrived').reduce((sum, fact) => sum + fact.amount, 0n);
+  const { overpaid } = splitOverpayment(arrived, amount);
   // If no log of a transfer is known, after a rebuild or because the log was lost, the payment shows the transaction of the sweep.
   const sweep = own.find(({ is }) => is === 'swept');
   const evidence = {
@@ -39,7 +41,7 @@ export async function payByDeposit(
     commitment,
     block: own.reduce((latest, { block }) => Math.max(latest, block), 0),
     arrived: arrived.toString(),
-    ...(arrived > amount && { overpaid: (arrived - amount).toString() }),
+    ...(overpaid > 0n && { overpaid: overpaid.toString() }),
     transfers: movements.map(movementEvidence),
   };
   const move = { paymentId: payment.id, actor: 'watcher', evidence };
