@@ -399,6 +399,7 @@ const OUTSIDE_EVM: readonly (readonly [place: RegExp, words: readonly EvmWord[],
   [/^src\/(actions\/books\/|domain\/money-line\.ts$)/, ['gas'], 'the account and the kind `gas` of the sealed books'],
   [/^src\/actions\/watch\/finish-mined-sends\.ts$/, ['gas'], 'the account `gas/…` of the sealed books'],
   [/^src\/cli\/reconcile-commands\.ts$/, ['gas'], 'the account `gas/…` of the sealed books'],
+  [/^src\/store\/chain\/prunable\.ts$/, ['gas'], 'the kind `gas` of the sealed books'],
   [/^src\/runtime\/crash-points\.ts$/, ['gas'], 'the account `gas/…` of the sealed books'],
   [
     /^src\/store\/chain\/(attempt-history|due-items|sends|spending)\.ts$/,
