@@ -72,7 +72,9 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** The units of the asset that the payer allows others to take, for methods that need it. Zero for other methods. */
+  /**
+   * The payer's allowance for the spender that the payment method needs, in units of the asset. Zero for methods without an allowance.
+   */
   readonly allowance: bigint;
   /** True if the token refuses transfers of this account. */
   readonly isRefused: boolean;

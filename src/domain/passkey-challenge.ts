@@ -36,7 +36,7 @@ export function sealChallenge(
   return bytes;
 }
 
-/** The end of the challenge. Undefined if the gateway did not make it for this use, or if it has ended. */
+/** The time at which the challenge expires. Undefined if it has expired, or if the gateway did not make it for this use. */
 export function openChallenge(keys: KeyRing, use: ChallengeUse, text: string, nowMs: number): Date | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined;

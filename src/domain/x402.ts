@@ -110,8 +110,8 @@ export interface Asked {
 }
 
 /**
- * The reason, as an error code of x402, why an authorization does not fit. An authorization that ends after the payment is
- * refused as well, because money that arrives after the payment's end does not count.
+ * The x402 error code for an authorization that does not match what was asked. Undefined if it matches. An authorization that expires
+ * after its payment is refused, too, because money that arrives after the payment's end does not count.
  */
 export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): string | undefined {
   const nowS = BigInt(Math.floor(nowMs / 1000));

@@ -10,7 +10,7 @@ export interface Kind<T> {
   readonly parse: (raw: string, registry: Registry) => T | Problem;
   /** The value as text. Needed if `String(value)` is not readable. */
   show?(value: T): string;
-  /** The texts of the value that the log masks, in every spelling. Only kinds of secret settings have this function. */
+  /** The strings in the value that the log must mask, each in every encoding. Only kinds of secret settings have this function. */
   secretsOf?(value: T): readonly string[];
 }
 

@@ -12,7 +12,7 @@ export const NAMESPACES = Object.keys(FAMILIES) as readonly Namespace[];
 
 export const isNamespace = (text: string): text is Namespace => Object.hasOwn(FAMILIES, text);
 
-/** The beginnings of CAIP-2 ids of families whose addresses ignore case. SQL comparisons use them. */
+/** The CAIP-2 prefixes of chain families with case-insensitive addresses. SQL comparisons of addresses use them. */
 export const FOLDED_PREFIXES: readonly string[] = NAMESPACES.filter((name) => FAMILIES[name].ignoresCase).map(
   (name) => `${name}:`,
 );

@@ -181,7 +181,7 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
     on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
 }
 
-/** A sweep that was ever ordered for a deposit address of a payment, in any state. */
+/** A sweep that was ordered for a deposit address of a payment. The sweep can be in any state. */
 export interface OrderedSweep {
   readonly key: ItemKey;
   readonly network: string;

@@ -88,7 +88,7 @@ export interface StoredEvent {
   readonly sequence: number;
   readonly at: Date;
   readonly actor: string;
-  /** The fields of the object that can change, with their values after the event. Empty for a new payment. */
+  /** The values of the object's mutable fields after the event. Empty for the event that creates a payment. */
   readonly data: Facts;
   readonly evidence: Facts;
 }

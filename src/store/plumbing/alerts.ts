@@ -80,7 +80,7 @@ export function findAlertsAbout(
 }
 
 /**
- * Marks ended alerts as mailed, the oldest end first, and returns them for the mail. An end is mailed only if the alert itself was mailed.
+ * Marks the ends of alerts as mailed, the oldest end first, and returns these alerts. An end is mailed only if the start was mailed.
  */
 export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> {
   return tx<RaisedAlert[]>`

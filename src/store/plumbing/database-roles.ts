@@ -74,7 +74,7 @@ export async function openRunRole(
   { random }: { random: { bytes(count: number): Uint8Array } },
   migrateUrl: string,
 ): Promise<string> {
-  // The password contains only letters, digits, - and _, so neither the statement nor the URL must quote it.
+  // The password contains only letters, digits, - and _, so it needs no escaping in the SQL statement or the URL.
   const password = Buffer.from(random.bytes(24)).toString('base64url');
   await asMigrator(migrateUrl, async (sql) => {
     await sql.unsafe(ROLES_SQL);
