@@ -96,8 +96,8 @@ export interface WatchMemory {
     settledNumber: number;
   };
   /**
-   * The times up to which this round has proved all money at deposit addresses, in Unix seconds, by `provedKey`. They depend on the
-   * depth that each amount needs.
+   * For each deposit address, by `provedKey`: the block time, in Unix seconds, up to which two endpoints have confirmed all of its money
+   * in this round. Larger amounts need more depth, so this time is earlier for them.
    */
   readonly provedTimes: Map<string, number>;
   /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */

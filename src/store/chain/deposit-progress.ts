@@ -6,8 +6,8 @@ import { sumsAt } from './place-checkpoints.ts';
 export interface DepositProgress {
   readonly arrived: bigint;
   /**
-   * The number of confirmations of the block in which enough money had arrived, counting that block. For final money it may be too high:
-   * summed transfers have the block of the first one. 0 while some money is missing.
+   * The number of confirmations of the block in which enough money had arrived, counting that block. 0 while some money is missing. The
+   * number may be too high once the money is final: final dust is stored as one sum, with the block of its first transfer.
    */
   readonly confirmed: number;
 }

@@ -314,7 +314,7 @@ export function recordRefund(refund: Refund) {
   return { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt };
 }
 
-/** The columns of a `Refund`. A refund of an older version has no price of its own: it refunds the whole payment. */
+/** The columns of a `Refund`. A refund that older code stored has no price of its own: it refunds the whole payment. */
 function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
     r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,

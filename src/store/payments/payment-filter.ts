@@ -190,7 +190,7 @@ export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
     and ${referencePart === undefined ? db`true` : hasText(db, referencePart)}`;
 }
 
-/** The SQL condition that a payment that is not open matches the filter, without its search text. */
+/** The SQL condition that a payment matches the filter, for payments that are not open. It ignores the filter's search text. */
 export function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { statuses } = filter;
   return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}

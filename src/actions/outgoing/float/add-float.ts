@@ -124,8 +124,8 @@ function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bi
 }
 
 /**
- * Moves a transfer's amount in the books from its present account of the books to a float. Returns false if the transfer was credited to
- * a float before, or was returned.
+ * Moves a transfer's amount, in the books, from the account that has it now to a float. Returns false if the transfer was credited to a
+ * float before, or was returned.
  */
 async function claim(
   tx: Tx,
