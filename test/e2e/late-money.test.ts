@@ -355,6 +355,21 @@ describe('late money that a partner gives back', () => {
       assert.deepEqual(await scene.differences(), []);
     });
 
+    it('is swept again although nothing follows the request, long after the address has ended', async () => {
+      const { id } = await sweptWithDust(7_000_000n, 1n);
+      await lives(3);
+      await scene.fill(node, OPERATOR_FLOAT, 7n);
+      await scene.live(node, 6);
+      const friend = scene.payers.newAccount();
+      await request(id, friend);
+      for (let turn = 0; turn < 6; turn += 1) {
+        await scene.live(node, 2);
+        scene.pass(11_000);
+      }
+      assert.equal((await unexpected(id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, DOLLAR), 7_000_001n);
+    });
+
     it('is returned by the operator at once: the float of the merchant lends the unit, which follows', async () => {
       const { id } = await sweptWithDust(7_000_000n, 1n);
       await scene.fill(node, OPERATOR_FLOAT, 7n);

@@ -978,6 +978,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'reads as few transfers at 5,000 as at 500',
   },
   {
+    name: 'a requested return orders no sweep',
+    file: 'src/actions/outgoing/return/request-return.ts',
+    from: "covered.for === 'sweep'",
+    to: "covered.for === 'arrival'",
+    test: 'test/e2e/late-money.test.ts',
+    title: 'is swept again although nothing follows the request, long after the address has ended',
+  },
+  {
     name: 'much dust together is no dust',
     file: 'src/domain/money/fold.ts',
     from: 'const isDust = first <',
@@ -988,7 +996,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'dust before a sweep is added to dust after it',
     file: 'src/store/chain/place-checkpoints.ts',
-    from: 'and (e.block_number, e.log_index) < (m.block_number, m.log_index)',
+    from: "and e.fields ->> 'asset' = m.asset",
     to: 'and false',
     test: 'test/e2e/place-checkpoints.test.ts',
     title: 'give the same movements and sums as a walk over all of them',
@@ -996,8 +1004,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a checkpoint is used beside a sweep that it does not know',
     file: 'src/store/chain/place-checkpoints.ts',
-    from: 'return db`c.sweeps = (',
-    to: 'return db`c.sweeps <= (',
+    from: 'c.sweeps = (select',
+    to: 'c.sweeps <= (select',
     test: 'test/e2e/place-checkpoints.test.ts',
     title: 'give the same movements and sums as a walk over all of them',
   },

@@ -95,7 +95,7 @@ export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: 
   const limits = limitsJson(tx, dustBelow);
   await tx`
     delete from place_checkpoints c
-    where c.network = ${network} and c.commitment = ${commitment} and not (c.dust_below <@ ${limits} and ${hasItsSweeps(tx)})`;
+    where c.network = ${network} and c.commitment = ${commitment} and (c.dust_below <@ ${limits} and ${hasItsSweeps(tx)}) is not true`;
   const since = lastTime(tx, { network, commitment });
   const movements = tx`
     ${checkpointed(tx)} where c.network = ${network} and c.commitment = ${commitment}
@@ -105,9 +105,9 @@ export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: 
       where m.network = ${network} and m.commitment = ${commitment} and m.at > ${since} and m.at <= last.up_to
     ) m`;
   await tx`
-    insert into place_checkpoints (network, commitment, payment_id, up_to, block_number, dust_below, sums, sweeps)
+    insert into place_checkpoints (network, commitment, payment_id, up_to, block_number, dust_below, sums, sweeps, sweeps_up_to)
     select ${network}, ${commitment}, ${paymentId}, last.up_to, last.block_number, ${limits}, ${sumsOf(tx, movements)},
-      (${sweepsOf(tx, { network, commitment })} and e.block_number <= last.block_number)
+      (select count(*) ${sweepsOf(tx, { network, commitment })} and e.block_number <= last.block_number), last.up_to
     from (
       select max(at) as up_to, greatest(max(block_number), (
         select c.block_number from place_checkpoints c where c.network = ${network} and c.commitment = ${commitment}
@@ -119,7 +119,7 @@ export async function putCheckpoint(tx: Tx, { network, commitment, paymentId }: 
     where last.up_to is not null
     on conflict (network, commitment) do update
     set up_to = excluded.up_to, block_number = excluded.block_number, dust_below = excluded.dust_below, sums = excluded.sums,
-      sweeps = excluded.sweeps`;
+      sweeps = excluded.sweeps, sweeps_up_to = excluded.sweeps_up_to`;
 }
 
 /** The addresses whose stored checkpoint is not the sum of their movements. A single statement reads both from one snapshot. */
@@ -196,22 +196,26 @@ function position(db: Reader) {
   return db`m.place, m.at, m.block_number, m.log_index,
     concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source,
       m.at <= (select i.deadline from items i where i.commitment = m.commitment limit 1),
-      (${sweepsOf(db, { network: db`m.network`, commitment: db`m.commitment` })} and e.fields ->> 'asset' = m.asset
-        and (e.block_number, e.log_index) < (m.block_number, m.log_index))) collate "C" as line`;
+      (select e.block_number || '/' || e.log_index ${sweepsOf(db, { network: db`m.network`, commitment: db`m.commitment` })}
+        and e.fields ->> 'asset' = m.asset and (e.block_number, e.log_index) < (m.block_number, m.log_index)
+        order by e.block_number desc, e.log_index desc limit 1)) collate "C" as line`;
 }
 
-/** The number of decided sweeps `e` of an address. */
+/** The SQL `from` of the decided sweeps `e` of an address, which an index of sweeps serves. */
 function sweepsOf(db: Reader, { network, commitment }: PlaceValues) {
   return db`
-    select count(*) from chain_events e
+    from chain_events e
     where e.network = ${network} and e.commitment = ${commitment} and e.type = 'swept' and e.decided_at is not null
       and e.problem is null`;
 }
 
-/** True if the checkpoint `c` was made with all sweeps up to its block. One that was decided later may be between two of its movements. */
+/**
+ * The SQL condition that the checkpoint `c` was made with all sweeps up to its block. One that was decided later may be between two of
+ * its movements. A node of an older version knows no sweeps, and moves `up_to` alone.
+ */
 function hasItsSweeps(db: Reader) {
   const place = { network: db`c.network`, commitment: db`c.commitment` };
-  return db`c.sweeps = (${sweepsOf(db, place)} and e.block_number <= c.block_number)`;
+  return db`c.sweeps_up_to = c.up_to and c.sweeps = (select count(*) ${sweepsOf(db, place)} and e.block_number <= c.block_number)`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { hasScreenedMovement } from '../../../store/chain/deposit-progress.ts';
 import { findLateMoney, type ShownLateMoney } from '../../../store/money/late-money.ts';
+import { touchPositions } from '../../../store/money/positions.ts';
 import { putReturnRequest, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
@@ -15,7 +16,7 @@ import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
-import { findReturnCover, partsOf } from './cover-return.ts';
+import { findReturnCover, partsOf, type ReturnCover } from './cover-return.ts';
 import { noteReturn } from './note-return.ts';
 import { returnMac } from './return-rows.ts';
 import { lockUnexpectedOfPayment } from './return-unexpected.ts';
@@ -54,11 +55,13 @@ export function requestReturn(
     }
     const recipient = await recipientOf(tx, deps, unexpected, input.destination);
     await refuseScreened(tx, deps, unexpected, recipient);
-    await refuseUncovered(tx, deps.registry, unexpected);
+    const covered = await coverOrRefuse(tx, deps.registry, unexpected);
     const sendAfter = new Date(now.getTime() + input.coolingOffMs);
     const terms = { ...unexpected, recipient, sendAfter };
     const isStored = await putReturnRequest(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
     if (!isStored) throw new Error('A locked row of unexpected money was moved by another transaction.');
+    // The next computation of the payment's money orders the sweep.
+    if (covered.is === 'waiting' && covered.for === 'sweep') await touchPositions(tx, [unexpected.paymentId]);
     const { asset, amount } = unexpected;
     const detail = { before: null, after: { asset, amount, recipient, sendAfter: sendAfter.toISOString() } };
     await appendAudit(tx, { at: now, actor, action: 'stray.return_requested', subject: id, detail });
@@ -112,14 +115,15 @@ async function refuseScreened(
   if (isSenderListed) throw leftToOperator('its sender is on the screening list');
 }
 
-async function refuseUncovered(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<void> {
+/** Throws if the floats cannot cover the return. */
+async function coverOrRefuse(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<ReturnCover> {
   const covered = await findReturnCover(tx, unexpected, { mayWait: true });
   // Some of the money is not swept yet. Its return waits for the sweep, and the floats are checked then.
-  if (covered.is === 'waiting') return;
+  if (covered.is === 'waiting') return covered;
   // The payer is left out, because the accounts of the floats are checked only when the money is sent.
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return covered;
   const message = `There is too little to return it: ${lackText(registry, unexpected.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);
 }
