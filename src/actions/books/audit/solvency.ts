@@ -2,6 +2,7 @@ import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { ChainReader, Witness } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../../domain/books.ts';
+import { sum } from '../../../domain/money.ts';
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { listReadings, owedAt, putReading, type SolvencyReading } from '../../../store/money/solvency.ts';
 import { listFreezes, lockFreezes } from '../../../store/parties/freezes.ts';
@@ -74,7 +75,7 @@ async function gasOf(
   { accounts, block }: { readonly accounts: readonly string[]; readonly block: number },
 ): Promise<bigint> {
   const spent = await Promise.all(accounts.map((account) => unbookedGas(db, reader, { account, block })));
-  return spent.reduce((total, { units }) => total + units, 0n);
+  return sum(spent.map(({ units }) => units));
 }
 
 async function testify(
@@ -89,7 +90,7 @@ async function testify(
   // The block is read after the balances, so that a reorg in between shows as another hash.
   const block = await witness.block(number);
   if (block === undefined) return undefined;
-  const held = balances.reduce((total, each) => total + each, 0n);
+  const held = sum(balances);
   return { hash: block.hash, held, key: `${block.hash} ${held}` };
 }
 
