@@ -152,15 +152,15 @@ export const WAITING_STATES = {
     is_proved: {
       from: 'anybody who sends money to a deposit address; an endpoint that makes a transfer up',
       out: 'the balance of the address at a final block, or the receipt, from two endpoints; a reorganisation',
-      latest: 'the next looks at its address, the largest transfers first',
+      latest: 'the next checks of its address, the largest transfers first',
       alert: 'endpoints_disagree',
     },
   },
   deposit_places: {
     is_stale: {
       from: 'anybody who sends money to a deposit address',
-      out: 'a look at it in a final block that explains its balance',
-      latest: 'addresses take turns, 500 in a round; it is looked at again with the next block',
+      out: 'a check of it in a final block that explains its balance',
+      latest: 'addresses take turns, 500 in a round; it is checked again with the next block',
       alert: 'deposit_differs',
     },
   },
