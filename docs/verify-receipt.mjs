@@ -99,8 +99,8 @@ function sorted(object) {
 }
 
 /**
- * Each refund as a receipt of its own. Its id is that of the payment, but for the first four bits, which number it. All of
- * them together are at most the payment.
+ * Each refund as a receipt of its own. The id of a refund equals the payment's id except for its first four bits, which number the
+ * refund. All refunds together are at most the payment.
  */
 function refundsOf({ refunds = [], ...payment }) {
   const ids = new Set(refunds.map(({ refundId }) => refundId));

@@ -1,5 +1,5 @@
 import { addressKey, isSameAddress } from '../domain/addresses/families.ts';
-import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
+import type { MacFields } from '../domain/row-mac.ts';
 import {
   type AccountState,
   insertAccountState,
@@ -9,11 +9,12 @@ import {
 } from '../store/chain/account-states.ts';
 import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { type Pages, renewMacs } from './renew-macs.ts';
-import type { RowKeyDeps } from './row-keys.ts';
-
-const TABLE = 'account_states';
+import { macsOf, type RowKeyDeps } from './row-keys.ts';
 
 type Decision = Omit<AccountState, 'mac'>;
+
+const { macOf, withMac, isOwn } = macsOf('account_states', fieldsOf);
+export const isOwnAccountState = isOwn;
 
 /**
  * Reads the decisions in force about our accounts, of one network or of all: for each account and kind, the newest row with a valid MAC.
@@ -48,24 +49,14 @@ export function renewAccountStateMacs(
 ): Promise<number> {
   const rows = {
     lock: lockAllAccountStates,
-    macOf: (row: AccountState & { readonly id: string }) => withMac(deps, row).mac,
+    macOf: (row: AccountState & { readonly id: string }) => macOf(deps, row),
     write: setAccountStateMacs,
   };
   return renewMacs(pages, rows, isTrusted);
 }
 
-/** True if the row's MAC is valid, which proves that the gateway wrote exactly this row. */
-export function isOwnAccountState({ rowKeys }: RowKeyDeps, row: AccountState): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
-}
-
 function keyOf({ network, address, kind }: Decision): string {
   return `${network}:${addressKey(network, address)} ${kind}`;
-}
-
-function withMac({ rowKeys }: RowKeyDeps, row: Decision): AccountState {
-  const { network, address, kind, state, since } = row;
-  return { network, address, kind, state, since, mac: macOfRow(rowKeys, TABLE, fieldsOf(row)) };
 }
 
 function fieldsOf({ network, address, kind, state, since }: Decision): MacFields {

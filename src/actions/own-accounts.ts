@@ -1,7 +1,7 @@
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { addressKey, isSameAddress } from '../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../domain/books.ts';
-import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
+import type { MacFields } from '../domain/row-mac.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
 import type { AccountState } from '../store/chain/account-states.ts';
@@ -21,7 +21,7 @@ import { isRetired, readAccountStates } from './account-states.ts';
 import { createAlarms } from './alarms.ts';
 import { type CommandDeps, command } from './command.ts';
 import { type Pages, renewMacs } from './renew-macs.ts';
-import type { RowKeyDeps } from './row-keys.ts';
+import { macsOf, type RowKeyDeps } from './row-keys.ts';
 
 /**
  * Every account that was ever ours has a row with a MAC. The settings name only the present accounts, but the chain keeps the
@@ -31,6 +31,9 @@ import type { RowKeyDeps } from './row-keys.ts';
 const TABLE = 'own_accounts';
 
 type AccountFields = Omit<OwnAccount, 'mac'>;
+
+const { macOf, withMac, isOwn } = macsOf(TABLE, fieldsOf);
+export const isOwnAccount = isOwn;
 
 export class OtherIntermediateError extends Error {
   constructor({ network, stored, configured, held }: OtherIntermediate) {
@@ -176,15 +179,10 @@ export function renewAccountMacs(
 ): Promise<number> {
   const rows = {
     lock: lockAllOwnAccounts,
-    macOf: (row: OwnAccount & { readonly id: string }) => withMac(deps, row).mac,
+    macOf: (row: OwnAccount & { readonly id: string }) => macOf(deps, row),
     write: setOwnAccountMacs,
   };
   return renewMacs(pages, rows, isTrusted);
-}
-
-/** True if the row's MAC is valid, which proves that the gateway wrote exactly this row. */
-export function isOwnAccount({ rowKeys }: RowKeyDeps, row: OwnAccount): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }
 
 /** Creates the job that raises an alert for every stored account that the gateway did not write. */
@@ -276,11 +274,6 @@ function configuredAccounts({ chain, intermediateAccount, relayers }: ConnectedC
 function unique<Row extends { readonly network: string; readonly address: string }>(rows: readonly Row[]): Row[] {
   const byKey = new Map(rows.toReversed().map((row) => [addressKey(row.network, row.address), row]));
   return [...byKey.values()].toReversed();
-}
-
-function withMac({ rowKeys }: RowKeyDeps, row: AccountFields): OwnAccount {
-  const { network, address, kind, since } = row;
-  return { network, address, kind, since, mac: macOfRow(rowKeys, TABLE, fieldsOf(row)) };
 }
 
 function fieldsOf({ network, address, kind, since }: AccountFields): MacFields {

@@ -31,8 +31,8 @@ type Node = Pick<RunningNode, 'id' | 'host' | 'startedAt' | 'records'>;
  * versions do not report their records, and are skipped.
  */
 export function standingAmong(nodes: readonly Node[], own: Pick<Node, 'id' | 'host'> & { readonly records: Records }) {
-  const telling = nodes.filter(({ records }) => records !== null);
-  const last = telling.toSorted(byStart).at(-1);
+  const reporting = nodes.filter(({ records }) => records !== null);
+  const last = reporting.toSorted(byStart).at(-1);
   if (last === undefined || last.id === own.id) return undefined;
   const others = differing(own.records, last.records ?? {});
   if (others.length === 0) return undefined;

@@ -1,5 +1,5 @@
 import { coinDecimals } from '../domain/addresses/families.ts';
-import { formatDecimal, formatForPeople } from '../domain/money.ts';
+import { formatDecimal, symbolText } from '../domain/money.ts';
 import type { Coin, Network } from './network.ts';
 import type { Registry } from './registry.ts';
 
@@ -14,7 +14,7 @@ export function amountText(registry: Registry, asset: string, units: string | bi
 export function tokenText(registry: Registry, asset: string, units: string | bigint): string {
   const terms = termsOf(registry, asset);
   if (terms === undefined) return `${units} units of ${asset}`;
-  return `${formatForPeople({ units: BigInt(units), decimals: terms.decimals })} ${terms.symbol}`;
+  return symbolText({ units: BigInt(units), decimals: terms.decimals }, terms.symbol);
 }
 
 function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
@@ -30,7 +30,7 @@ function unknownCoin(asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefin
 
 /** An amount of the coin of a network: `0.1 ETH on Base`. */
 export function coinText({ coin, name }: Network, units: bigint): string {
-  return `${formatForPeople({ units, decimals: coin.decimals })} ${coin.symbol} on ${name}`;
+  return `${symbolText({ units, decimals: coin.decimals }, coin.symbol)} on ${name}`;
 }
 
 /** An amount of a network's coin in a form for programs, as a decimal in whole coins: `0.1`. */

@@ -2,7 +2,7 @@ import { type Explanation, explainPayment } from '../actions/oversight/explain-p
 import type { Chains } from '../chains/chains.ts';
 import type { Registry } from '../chains/registry.ts';
 import { storedUnit, tokenUnitId } from '../chains/units.ts';
-import { formatForPeople } from '../domain/money.ts';
+import { symbolText } from '../domain/money.ts';
 import { limitOfWait } from '../domain/waiting-states.ts';
 import { ApiError } from '../errors.ts';
 import { gasBudgets } from '../settings/chains.ts';
@@ -83,7 +83,7 @@ function describe(
     payment: payment.id,
     status: isNoted ? status : `${status} (since it expired; not noted yet)`,
     ...(payment.failureCode !== null && { 'failure code': payment.failureCode }),
-    amount: amountText(registry, payment.amountUnit, payment.amountValue, payment.amountDecimals),
+    amount: pricedText(registry, payment.amountUnit, payment.amountValue, payment.amountDecimals),
     reference: payment.referenceId,
     merchant: [payment.merchantId, ...(merchantName === undefined ? [] : [`(${merchantName})`])].join(' '),
     partner: payment.partnerId,
@@ -92,7 +92,7 @@ function describe(
     changed: payment.updatedAt,
     expires: payment.expiresAt,
     'payable on chain until': payment.nativeDeadline,
-    'paid with': tokenAsset && tokenValue ? amountText(registry, tokenUnitId(tokenAsset), tokenValue, 0) : tokenAsset,
+    'paid with': tokenAsset && tokenValue ? pricedText(registry, tokenUnitId(tokenAsset), tokenValue, 0) : tokenAsset,
     buyer: payment.buyerAccount,
     wallet: payment.buyerName,
     transaction: payment.transactionHash,
@@ -105,9 +105,9 @@ function describe(
 }
 
 /** An amount such as `12.50 USD`. If the unit is a token, the asset id follows, because symbols are ambiguous. */
-function amountText(registry: Registry, unitId: string, value: string, decimals: number): string {
+function pricedText(registry: Registry, unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(registry, unitId, decimals);
-  const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;
+  const amount = symbolText({ units: BigInt(value), decimals: places }, symbol);
   return token === undefined ? amount : `${amount} (${token.asset})`;
 }
 

@@ -4,7 +4,7 @@ import { setFees } from '../actions/parties/set-fees.ts';
 import type { Registry } from '../chains/registry.ts';
 import { storedUnit } from '../chains/units.ts';
 import { isPercentage } from '../domain/fees.ts';
-import { formatForPeople } from '../domain/money.ts';
+import { symbolText } from '../domain/money.ts';
 import { listFees, type StoredFees } from '../store/parties/fees.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
@@ -107,7 +107,7 @@ function fixedText(registry: Registry, { fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
     const { symbol, decimals, token } = storedUnit(registry, unit, 0);
     const where = token === undefined ? '' : ` on ${token.networkName ?? token.chainId}`;
-    return `${formatForPeople({ units: BigInt(value), decimals })} ${symbol}${where}`;
+    return `${symbolText({ units: BigInt(value), decimals }, symbol)}${where}`;
   });
   return parts.length === 0 ? 'none' : parts.join(', ');
 }

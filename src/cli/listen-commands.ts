@@ -1,7 +1,7 @@
 import type { EventPattern, TillEvent } from '../../sdk/src/api-types.ts';
 import { ApiError as GatewayError, type TillError } from '../../sdk/src/errors.ts';
 import { createTill, type Till } from '../../sdk/src/till.ts';
-import { formatForPeople } from '../domain/money.ts';
+import { symbolText } from '../domain/money.ts';
 import { isWebhookSecret } from '../domain/webhook-secret.ts';
 import { ApiError, CATALOGUE, type ErrorCode, validationError } from '../errors.ts';
 import { readSandbox } from '../sandbox/demo.ts';
@@ -120,7 +120,7 @@ async function* followFeed(
 function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | undefined): string {
   const { id, amount, referenceId } = data as { id?: unknown; amount?: unknown; referenceId?: unknown };
   const answer = forwarded && `${deedOf(forwarded)} in ${forwarded.tookMs} ms`;
-  const parts = [String(createdAt).slice(11, 19), type, id, amountText(amount), referenceId, answer];
+  const parts = [String(createdAt).slice(11, 19), type, id, shownAmount(amount), referenceId, answer];
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
@@ -132,16 +132,14 @@ function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   return `your receiver ${deed} (${status}${text === '' ? '' : `: ${text}`})`;
 }
 
-function amountText(amount: unknown): string | undefined {
+function shownAmount(amount: unknown): string | undefined {
   const { value, display } = (amount ?? {}) as {
     value?: unknown;
     display?: { decimals?: unknown; assetSymbol?: unknown };
   };
   const { decimals, assetSymbol } = display ?? {};
   const isAmount = typeof value === 'string' && /^\d{1,78}$/.test(value) && Number.isInteger(decimals);
-  return isAmount
-    ? `${formatForPeople({ units: BigInt(value), decimals: decimals as number })} ${assetSymbol}`
-    : undefined;
+  return isAmount ? symbolText({ units: BigInt(value), decimals: decimals as number }, `${assetSymbol}`) : undefined;
 }
 
 function reasonOf(error: TillError): string {

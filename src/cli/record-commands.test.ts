@@ -136,7 +136,7 @@ describe('commands that write the files of networks', () => {
   const file = () => join(folder, 'eip155-777777.json');
   const record = () => JSON.parse(readFileSync(file(), 'utf8'));
 
-  it('write a file that the gateway loads, with all that the chain tells', async () => {
+  it('write a file that the gateway loads, with all that the chain reports', async () => {
     const tokens = ['--token', `${DOLLAR}=USD`, '--token', PLAIN, '--token', WRAPPED];
     const { exitCode, stdout, stderr } = await add(['--name', 'Own Chain', '--coin', 'OWN', ...tokens]);
     assert.deepEqual([exitCode, stderr], [0, '']);
@@ -317,7 +317,7 @@ describe('commands that write the files of networks', () => {
     );
   });
 
-  it('tell a tag that is not known from one without a block, and what is missing from what is unknown', async () => {
+  it('distinguish a tag that is not known from one without a block, and what is missing from what is unknown', async () => {
     spoil = ({ method, params }) => {
       if (method === 'eth_getBlockByNumber' && params[0] === 'safe')
         return { error: { code: -32602, message: 'invalid block' } };
@@ -398,7 +398,7 @@ describe('commands that write the files of networks', () => {
     assert.equal(record().tokens[0].blacklist, undefined, stderr);
   });
 
-  it('write no finality where too few blocks tell the block time', async () => {
+  it('write no finality where too few blocks show the block time', async () => {
     const early = await evm.request({ method: 'eth_getBlockByNumber', params: ['0x4', false] });
     spoil = ({ method, params }) =>
       method === 'eth_getBlockByNumber' && params[0] === 'latest' ? { result: early } : undefined;

@@ -80,7 +80,7 @@ describe('the floor of the books', () => {
     assert.throws(() => written([taking('payout_sent', 10n), taking('payout_sent', 2n)], has(11n)), FloorError);
   });
 
-  it('keeps accounts and assets apart', () => {
+  it('separates accounts and assets', () => {
     const entries = [
       taking('payout_sent', 10n),
       taking('payout_sent', 10n, { asset: OTHER_TOKEN }),

@@ -197,7 +197,7 @@ describe('the books', () => {
     assert.deepEqual([...balances([refundCoveredEntry(about, cover), refundUncoveredEntry(about, cover)])], []);
   });
 
-  it('cover the return of a late payment as that of a refund, and send it from the account of strays', () => {
+  it('cover the return of a late payment as that of a refund, and send it from the account of unexpected money', () => {
     const about = { ...itemOf(1_000n, 10n, true), reference: '0x1' };
     const covered = unexpectedCoveredEntry(about, { payable: 900n, merchantFloat: 90n, operatorFloat: 10n });
     assert.deepEqual(Object.fromEntries(balances([covered])), {
@@ -213,7 +213,7 @@ describe('the books', () => {
     assert.equal(balances([covered, sent, failed]).get(ACCOUNTS.unexpected), 1_000n);
   });
 
-  it('name returns of floats, of strays and of coin', () => {
+  it('name returns of floats, of unexpected money and of coin', () => {
     const about = itemOf(1_000n, 10n);
     const kinds = (['sent', 'done', 'failed'] as const).map((step) => [
       floatReturnEntry(step, about, { owner: MERCHANT, units: 1n }).kind,
@@ -227,7 +227,7 @@ describe('the books', () => {
     ]);
   });
 
-  it('keep coin on its way back apart, until the return is final', () => {
+  it('keep coin on its way back separate, until the return is final', () => {
     const about = itemOf(1_000n, 10n);
     const received = coinReceivedEntry(about, '0x5', 100n, PROOF);
     const sent = coinReturnEntry('sent', about, { signer: '0x5', units: 60n });

@@ -229,12 +229,6 @@ function coverLines({ merchantId }: Refund, { payable, merchantFloat, operatorFl
   ];
 }
 
-/** The entry that turns the rest of a held amount into a float of its merchant, because the rest can no longer be paid out. */
-export function heldToFloatEntry(about: Refund, units: bigint): Entry {
-  const { payable, float } = ACCOUNTS;
-  return transfer('held_to_float', about, units, payable(about.merchantId), float(about.merchantId));
-}
-
 export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, units: bigint, proof?: Proof): Entry {
   const { refunds: source, payer: target } = ACCOUNTS;
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });

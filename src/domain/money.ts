@@ -48,6 +48,15 @@ export function formatForPeople(amount: Decimal): string {
   return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
+/** An amount for people, with its symbol: `12.50 USD`. */
+export function symbolText(amount: Decimal, symbol: string): string {
+  return `${formatForPeople(amount)} ${symbol}`;
+}
+
+export function sum(units: readonly bigint[]): bigint {
+  return units.reduce((total, each) => total + each, 0n);
+}
+
 export function scaledTo({ units, decimals }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - decimals);
 }

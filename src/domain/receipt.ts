@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { sum } from './money.ts';
 
 /**
  * A receipt of a completed payment. With it, the merchant can check the payment against the chain without trusting the gateway.
@@ -124,7 +125,7 @@ export function provedArrival(asked: bigint, transfers: readonly Part[], sweeps:
 type Part = { readonly amount: string };
 
 function sumOf(parts: readonly Part[]): bigint {
-  return parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  return sum(parts.map(({ amount }) => BigInt(amount)));
 }
 
 export interface ReceiptSignature {

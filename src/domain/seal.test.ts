@@ -39,7 +39,7 @@ describe('the seal of an item', () => {
     );
   });
 
-  it('tells refunds from payments', () => {
+  it('distinguishes refunds from payments', () => {
     const id = refundIdOf(newId('pay_', 5, new Uint8Array(10)), 3);
     assert.equal(openSeal(KEYS, sealOf(KEYS, { id, terms: TERMS }), TERMS), id);
   });

@@ -32,7 +32,7 @@ export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs:
   return verifiedAt.getTime() + VERIFIED_MS > nowMs;
 }
 
-export function tokenText(random: Uint8Array): string {
+export function secretToken(random: Uint8Array): string {
   return Buffer.from(random).toString('base64url');
 }
 

@@ -407,7 +407,7 @@ describe('the reason of a wait', () => {
     assert.equal(since({ stops: [{ ...FREEZE, sinceMs: undefined }] }), NOW - 5_000, 'the signature was accepted');
   });
 
-  it('tells partners nothing of commands, leases, endpoints and relayers', () => {
+  it('shows partners nothing of commands, leases, endpoints and relayers', () => {
     for (const [what, facts] of WAITS) {
       const { partnerText = '' } = waitOf({ ...PROCESSING, ...facts }) ?? {};
       assert.doesNotMatch(partnerText, /\btill |lease|endpoint|relayer|node\b|operator:|mrch_|case 42/i, what);
@@ -435,7 +435,7 @@ describe('a deposit address', () => {
 });
 
 describe('a time that is about to pass', () => {
-  it('is told in seconds, then in minutes', () => {
+  it('is shown in seconds, then in minutes', () => {
     assert.deepEqual([200, 6_000, 118_600, 119_499, 120_000, 180_000, 3_600_000].map(aboutMs), [
       ...['about 1 s', 'about 6 s', 'about 119 s', 'about 119 s', 'about 2 min', 'about 3 min', 'about 60 min'],
     ]);

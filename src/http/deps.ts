@@ -56,7 +56,10 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** The dependencies of the HTTP service. `main.ts` and tests build them. */
+/**
+ * The dependencies of the HTTP service. `main.ts` and tests build them. They have one level: a route names the few that it uses, and a test
+ * replaces a single one by its name.
+ */
 export interface HttpDeps extends RegistryDeps {
   readonly config: Config;
   readonly world: World;

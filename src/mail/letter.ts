@@ -78,7 +78,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
 
 function receiptLetter(receipt: ReceiptContent, { language, words }: { language: Language; words: Words }): Letter {
   const merchant = unlinkedText(receipt.merchant, 64);
-  const amount = (each: MailedAmount) => amountText(language, each);
+  const amount = (each: MailedAmount) => localizedAmount(language, each);
   const { price, paid, refunds, lateMoney = [], explorerUrl, lineItems, description, commitment, network } = receipt;
   const blocks: Block[] = [
     ...(receipt.isTest ? [{ paragraph: words.testPayment }] : []),
@@ -170,7 +170,7 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
 }
 
 /** An amount in the notation of a language. The formatter gets the decimal as text, because a float would lose digits. */
-function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
+function localizedAmount(language: Language, { value, decimals, symbol }: MailedAmount): string {
   const number = new Intl.NumberFormat(latinDigits(language), {
     minimumFractionDigits: Math.min(2, decimals),
     maximumFractionDigits: decimals,

@@ -30,7 +30,7 @@ const BASE = { RPC_URLS: 'eip155:8453=https://rpc.example' };
 const BINANCE = { RPC_URLS: 'eip155:56=https://rpc.example' };
 
 describe('the settings of rates', () => {
-  it('name no source unless told to', () => {
+  it('name no source unless a setting asks for it', () => {
     assert.deepEqual(read({}).sources, []);
     assert.deepEqual(read(BASE).sources, []);
   });

@@ -57,7 +57,7 @@ describe('a stranger who calls tokens and Permit2', () => {
     assert.deepEqual([...(await scene.sql`select * from movements`)], [], 'a transfer of nothing is no movement');
   }
 
-  it(`moves nothing from our accounts, addresses and payers ${TIMES} times: nothing is stored, frozen or told`, async () => {
+  it(`moves nothing from our accounts, addresses and payers ${TIMES} times: nothing is stored, frozen or reported`, async () => {
     const payment = await scene.shopper.pay({ isHeld: true });
     const open = await scene.shopper.create();
     const given = await scene.shopper.wallet.post(open.id, 'address', { asset: USDC });

@@ -34,7 +34,7 @@ describe('hostile wallets', () => {
   };
 
   for (const simulationSign of ['GasPrice', 'Origin'] as const) {
-    it(`a gas burner that tells a simulation by its ${simulationSign} is refused at confirm`, async () => {
+    it(`a gas burner that recognises a simulation by its ${simulationSign} is refused at confirm`, async () => {
       const wallet = await scene.newWallet();
       const payment = await scene.shopper.sign({ asset: EURC, payer: wallet.payer });
       await wallet.play('BurnsGas', simulationSign);
@@ -43,7 +43,7 @@ describe('hostile wallets', () => {
       assert.deepEqual(await scene.versionsOf(payment.id), []);
     });
 
-    it(`a gas burner that is armed after confirm, and tells a simulation by its ${simulationSign}, is never sent`, {
+    it(`a gas burner that is armed after confirm, and recognises a simulation by its ${simulationSign}, is never sent`, {
       ...onlyLongIf(simulationSign !== 'GasPrice'),
     }, async () => {
       const wallet = await scene.newWallet();

@@ -95,7 +95,7 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     await close();
   });
 
-  it('tells of money that comes after the end, on the open page and once it is there', async () => {
+  it('reports money that comes after the end, on the open page and once it is there', async () => {
     const { page, problems, close } = await scene.visit();
     const { pay } = await openExchange(2n * TEN_TOKENS);
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);

@@ -103,7 +103,7 @@ describe('till rebuild', () => {
     assert.deepEqual(after, { ...before, ...lost, succeededAt: after.succeededAt });
   });
 
-  it('rebuilds a payment that arrived after the end, and its stray', async () => {
+  it('rebuilds a payment that arrived after the end, and its late money', async () => {
     scene = await openBooksScene();
     const late = await scene.accept({ terms: { recipient: scene.connected.intermediateAccount }, isHeld: true });
     const failed = { type: 'failed', failureCode: null } as const;

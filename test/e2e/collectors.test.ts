@@ -170,7 +170,7 @@ describe('a payment that was signed for an older Collector', () => {
     assert.deepEqual(await differences(), []);
   });
 
-  it('counts as no stray, though it reached an account of ours from that Collector', async () => {
+  it('counts as no unexpected money, though it reached an account of ours from that Collector', async () => {
     const [item] = await findItemsOf(current.gateway.db.sql, older.id);
     const { chain: network } = current.connected;
     const accounts = new Set([item?.recipient ?? '']);

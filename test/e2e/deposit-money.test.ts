@@ -50,7 +50,7 @@ describe('money that came by a deposit address', () => {
     assert.deepEqual(await scene.differences(), []);
   }
 
-  it('is paid out when the merchant names a destination, and is no stray', async () => {
+  it('is paid out when the merchant names a destination, and is no unexpected money', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     await scene.live(node, 1);

@@ -207,7 +207,7 @@ describe('the feed of events', () => {
     );
   });
 
-  it('keeps test and live apart, and partners', async () => {
+  it('separates test and live, and partners', async () => {
     const { partner, headers } = await newShop();
     await placed(headers, 1);
     const live = await createTestKey(gateway, partner.id, { mode: 'live' });

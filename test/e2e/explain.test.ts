@@ -186,7 +186,7 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
     );
   });
 
-  it('is told as docs/operating.md shows it', async (context) => {
+  it('is explained as docs/operating.md shows it', async (context) => {
     const text = await explained();
     context.diagnostic(`\n${text}`);
     const page = await readFile(join(import.meta.dirname, '../../docs/operating.md'), 'utf8');

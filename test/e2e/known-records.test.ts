@@ -9,37 +9,20 @@ import { createRecordMemory } from '../../src/actions/records/remember-records.t
 import { type Registry, readRegistry } from '../../src/chains/registry.ts';
 import { listAudit } from '../../src/store/plumbing/audit-log.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
+import { OWN_NETWORK, OWN_TOKEN } from '../own-network.ts';
 import { runCommand } from '../run-command.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const NETWORK = 'eip155:777777';
-const USDO = `${NETWORK}/erc20:0x5FbDB2315678afecb367f032d93F642f64180aa3`;
+const USDO = `${NETWORK}/erc20:${OWN_TOKEN}`;
 const EURO = `${NETWORK}/erc20:0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512`;
 const BASE_USDC = 'eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 const OTHER_USDC = 'eip155:84532/erc20:0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const COIN = `${NETWORK}/slip44:60`;
 
-/** A file of an own network, line by line as people write it. */
-const OWN = `{
-  "id": "${NETWORK}",
-  "name": "Own Chain",
-  "mode": "test",
-  "coin": { "symbol": "OWN", "name": "Own coin", "decimals": 18, "slip44": 60 },
-  "blockTimeMs": 1000,
-  "finality": { "depth": 2, "reason": "one process makes all blocks" },
-  "tokens": [
-    {
-      "address": "${USDO.split(':').at(-1)}",
-      "symbol": "USDO",
-      "name": "Own dollar",
-      "decimals": 6,
-      "peg": "USD",
-      "pay": "permit2"
-    },
-    { "address": "${EURO.split(':').at(-1)}", "symbol": "EURO", "name": "Own euro", "decimals": 6, "peg": "EUR", "pay": "permit2" }
-  ]
-}
-`;
+const EURO_LINE = `{ "address": "${EURO.split(':').at(-1)}", "symbol": "EURO", "name": "Own euro", "decimals": 6, "peg": "EUR", "pay": "permit2" }`;
+/** A file of an own network with two tokens. */
+const OWN = OWN_NETWORK.replace('    }\n  ]', `    },\n    ${EURO_LINE}\n  ]`);
 const BASE = `{
   "id": "eip155:84532",
   "name": "Our Base Sepolia",

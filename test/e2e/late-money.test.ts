@@ -569,7 +569,7 @@ describe('late money that a partner gives back', () => {
       `returned ${friend} -`,
     ]);
     await assert.rejects(vetoReturn(scene, { id, reason: 'late', actor: 'operator' }), /its state is returned/);
-    await assert.rejects(vetoReturn(scene, { id: 'stry_none', reason: 'x', actor: 'operator' }), /no stray/);
+    await assert.rejects(vetoReturn(scene, { id: 'stry_none', reason: 'x', actor: 'operator' }), /no unexpected money/);
   });
 
   it('is requested once of ten at once', async () => {

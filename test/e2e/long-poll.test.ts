@@ -390,7 +390,7 @@ describe('a long-poll', () => {
       return listener.pid;
     };
 
-    it('looks for itself as soon as there is a new one, and hears from then on', async () => {
+    it('asks the database as soon as there is a new one, and is notified from then on', async () => {
       const [first, second] = [await shop.created(), await shop.created()];
       const polls = [node.poll(first.paymentId), node.poll(second.paymentId)] as const;
       await node.holds(2);

@@ -452,7 +452,7 @@ describe('mail', () => {
     assert.deepEqual([...new Set((await rows()).map(({ status }) => status))], ['sent']);
   });
 
-  it('goes nowhere without the TLS that is asked for, and tells no password', async () => {
+  it('goes nowhere without the TLS that is asked for, and reveals no password', async () => {
     const secure = { ...server.terms, tls: 'required', user: 'till', password: 'hunter2-hunter2' } as const;
     await invite();
     const before = server.commands.length;
@@ -472,7 +472,7 @@ describe('mail', () => {
     await picky.stop();
   });
 
-  it('tells operators once that an alert is raised, and once that it is over, within a limit of the hour', async () => {
+  it('notifies operators once that an alert is raised, and once that it is over, within a limit of the hour', async () => {
     const recipients = ['ops@example.com', 'oncall@example.com'];
     const terms = { recipients, publicUrl: 'https://till.example' };
     const alert = {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { collectStories, disagreements } from './money-stories.ts';
 
 describe('one story about money', () => {
-  it('is told by every place, however money arrives', { timeout: 600_000 }, async () => {
+  it('is reported by every place, however money arrives', { timeout: 600_000 }, async () => {
     assert.deepEqual(disagreements(await collectStories()), []);
   });
 });

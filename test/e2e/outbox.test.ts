@@ -57,7 +57,7 @@ describe('events of money', () => {
     assert.deepEqual(then, now);
   };
 
-  it('tell a payment as GET answered: from its creation to its settlement by a payout', async () => {
+  it('report a payment as GET answered: from its creation to its settlement by a payout', async () => {
     const { id } = await scene.accept({ isHeld: true });
     await showTheSame(id, 'processing');
     await node.turn(2);
@@ -76,7 +76,7 @@ describe('events of money', () => {
     assert.deepEqual(await types(await scene.payoutIdOf(id)), ['payout.begun', 'payout.paid']);
   });
 
-  it('tell a payment as GET answered: settled by its own transfer, refunded, and reorganised', async () => {
+  it('report a payment as GET answered: settled by its own transfer, refunded, and reorganised', async () => {
     const { id } = await scene.paid(node);
     await showTheSame(id, 'succeeded');
     await scene.fill(node, scene.merchantId, 990n);
@@ -96,7 +96,7 @@ describe('events of money', () => {
     assert.deepEqual(await types(refundIdOf(id, 1)), ['refund.created', 'refund.processing', 'refund.succeeded']);
   });
 
-  it('tell a payment as GET answered: when it lapses, expires and gets money too late', async () => {
+  it('report a payment as GET answered: when it lapses, expires and gets money too late', async () => {
     const { id, item } = await scene.accept();
     scene.control.cancelAuthorization(item);
     await node.turn(3);

@@ -51,7 +51,7 @@ describe('work that nobody does', () => {
     return (await listAlerts(scene.db.sql)).find((alert) => alert.name === name && alert.subject === subject)?.message;
   }
 
-  it('is told of when an item could be sent for half a minute, and no longer when it is sent', async () => {
+  it('is reported when an item could be sent for half a minute, and no longer when it is sent', async () => {
     const node = await scene.newNode();
     const { id } = await scene.accept();
     scene.pass(29_000);
@@ -67,7 +67,7 @@ describe('work that nobody does', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('is not told of while a freeze stops the item, or its payer has too little', async () => {
+  it('is not reported while a freeze stops the item, or its payer has too little', async () => {
     const node = await scene.newNode();
     const order = { scope: 'merchant', subject: scene.merchantId, actor: 'operator' } as const;
     const { id, item } = await scene.accept();
@@ -92,7 +92,7 @@ describe('work that nobody does', () => {
     assert.equal(await scene.status(id), 'succeeded');
   });
 
-  it('is told of when a payment takes longer than its network needs, and shown in its explanation', async () => {
+  it('is reported when a payment takes longer than its network needs, and shown in its explanation', async () => {
     const node = await scene.newNode();
     const { id } = await scene.accept();
     await node.relay();
@@ -115,7 +115,7 @@ describe('work that nobody does', () => {
     assert.match(text, /alert\.cleared +Alert payments_stuck \(eip155:31337\) is over\./);
   });
 
-  it('is told of when nobody begins a payout for a quarter of an hour', async () => {
+  it('is reported when nobody begins a payout for a quarter of an hour', async () => {
     const { sql } = scene.db;
     const at = new Date(scene.nowMs());
     await sql`
@@ -129,7 +129,7 @@ describe('work that nobody does', () => {
     await sql`delete from outgoing where id = 'pout_test'`;
   });
 
-  it('is told of when events get no positions', async () => {
+  it('is reported when events get no positions', async () => {
     await scene.accept();
     scene.pass(16_000);
     assert.match((await alertAfterCheck('events_unplaced', 'outbox')) ?? '', /since 20/);
@@ -141,7 +141,7 @@ describe('work that nobody does', () => {
     assert.equal(await alertAfterCheck('events_unplaced', 'outbox'), undefined);
   });
 
-  it('is told of when mails wait for ten minutes', async () => {
+  it('is reported when mails wait for ten minutes', async () => {
     const at = new Date(scene.nowMs());
     const until = new Date(scene.nowMs() + 86_400_000);
     await scene.db.sql`
@@ -157,7 +157,7 @@ describe('work that nobody does', () => {
     assert.equal(await alertAfterCheck('mails_stuck', 'mails'), undefined);
   });
 
-  it('is told of when no node holds a lease for half a minute', async () => {
+  it('is reported when no node holds a lease for half a minute', async () => {
     const name = `watch ${NETWORK}`;
     await check();
     scene.pass(31_000);
@@ -223,7 +223,7 @@ describe('a network with fewer endpoints than its quorum', () => {
 });
 
 describe('a payment whose block is deep enough', () => {
-  it('waits for a second endpoint, and its explanation tells what each of them says', async () => {
+  it('waits for a second endpoint, and its explanation shows the answer of each of them', async () => {
     const scene = await openRelayScene({ witnesses: 2 });
     const node = await scene.newNode();
     const { id, commitment } = await scene.accept();

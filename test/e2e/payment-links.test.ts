@@ -131,7 +131,7 @@ describe('payment links', () => {
     assert.deepEqual(entries.map(({ action }) => action).sort(), ['payment_link.changed', 'payment_link.created']);
   });
 
-  it('tell of their creation, their changes and their last piece, in the feed as well', async () => {
+  it('report their creation, their changes and their last piece, in the feed as well', async () => {
     const link = await made({ stock: 2 });
     await send('PATCH', `/${link.id}`, { stock: 1, expiresAt: 2_000_000_000 });
     const confirm = await signed(await ordered(link));

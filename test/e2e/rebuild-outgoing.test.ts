@@ -154,7 +154,7 @@ describe('till rebuild, of outgoing transfers', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('makes strays and their returns again', async () => {
+  it('restores unexpected money and its returns', async () => {
     const sender = scene.payers.newAccount();
     scene.transfer({ from: sender, units: 77n });
     await scene.live(node, 2);
@@ -176,7 +176,7 @@ describe('till rebuild, of outgoing transfers', () => {
     assert.deepEqual(await restore(), nothing);
   });
 
-  it('does not take a float for a stray when only its row was lost', async () => {
+  it('does not take a float for unexpected money when only its row was lost', async () => {
     await scene.fill(node, OPERATOR_FLOAT, 100n);
     const books = await scene.books();
     await lose(`delete from strays`);

@@ -248,7 +248,7 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual(await scene.differences(), []);
   }
 
-  it('credits a float again that came since the backup, though the backup is from before the first search for strays', async () => {
+  it('credits a float again that came since the backup, though the backup is from before the first search for unexpected money', async () => {
     scene = await openRefundScene();
     // No payment, and no money of ours, is in these blocks.
     scene.control.mine(40);

@@ -49,7 +49,7 @@ describe('the refundable rest of a payment', () => {
     assert.equal((await read(`/v1/payments/${await paying.created({})}`)).refundable, null);
   });
 
-  it('counts nothing of a vetoed refund, which is told from a failed one', async () => {
+  it('counts nothing of a vetoed refund, which is distinguished from a failed one', async () => {
     const id = await paidPayment(paying, dollars('1000'));
     const { refundId } = await refund(id, dollars('400'));
     await veto(refundId);

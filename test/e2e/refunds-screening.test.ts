@@ -93,7 +93,7 @@ describe('refunds to accounts on the screening list', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('apply to strays too: money of such an account is not returned', async () => {
+  it('apply to unexpected money too: money of such an account is not returned', async () => {
     const sender = scene.payers.newAccount();
     await scene.live(node, 1);
     scene.transfer({ from: sender, units: 77n });

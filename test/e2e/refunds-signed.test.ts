@@ -294,7 +294,7 @@ describe('a refund that the merchant signs for', () => {
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '25' });
   });
 
-  it('tells of the part of a fee that the merchant has used when a deep reorg takes the refund for good', async () => {
+  it('reports the part of a fee that the merchant has used when a deep reorg takes the refund for good', async () => {
     const { refundId } = await waiting();
     const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
     await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));

@@ -151,7 +151,7 @@ describe('budgets of the relayer', () => {
     assert.deepEqual(await scene.alerts(), []);
   });
 
-  it('waits when the hour’s budget of the network is spent, tells the amounts, and goes on when the hour is over', async () => {
+  it('waits when the hour’s budget of the network is spent, reports the amounts, and goes on when the hour is over', async () => {
     const node = await open({ relaying: { costPerHour: () => 1n } });
     const first = await scene.accept();
     await node.turn();

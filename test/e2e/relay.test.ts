@@ -38,7 +38,7 @@ describe('the relayer', () => {
     assert.equal(scene.control.balanceOf(paid[0]?.item.recipient ?? '', paid[0]?.item.asset ?? ''), 990n);
   });
 
-  it('keeps assets and methods apart, and accounts with code alone', async () => {
+  it('separates assets and methods, and isolates accounts with code', async () => {
     await open();
     await scene.accept();
     await scene.accept({ method: 'eip3009-bytes' });

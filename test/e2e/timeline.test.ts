@@ -32,7 +32,7 @@ describe('the timeline of a payment', () => {
     return { id, commitment: item?.commitment ?? '' };
   }
 
-  it('tells what happened and what it waits for', async () => {
+  it('shows what happened and what it waits for', async () => {
     const { id } = await confirmed();
     const response = await get(id);
     assert.equal(response.statusCode, 200, response.body);
@@ -51,7 +51,7 @@ describe('the timeline of a payment', () => {
     assert.equal(waiting.reason, 'sending');
   });
 
-  it('tells why a transfer is refused, and until when it is tried', async () => {
+  it('shows why a transfer is refused, and until when it is tried', async () => {
     const { id, commitment } = await confirmed();
     await paying.gateway.db.sql`update items set refusal = 'short_balance' where commitment = ${commitment}`;
     const { waiting } = (await get(id)).json();
@@ -69,7 +69,7 @@ describe('the timeline of a payment', () => {
     assert.deepEqual([status, waiting, entries[1].by], ['cancelled', null, 'merchant']);
   });
 
-  it('tells which webhooks were delivered, and which are not', async () => {
+  it('shows which webhooks were delivered, and which are not', async () => {
     const { gateway, shop } = paying;
     const subscribe = async (path: string) => {
       const payload = { url: `http://127.0.0.1${path}`, events: ['payment.*'] };

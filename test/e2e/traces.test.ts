@@ -71,7 +71,7 @@ describe('traces', () => {
     return find() as Span;
   }
 
-  it('tell the story of a payment from the request to the webhook, across the relayer', async () => {
+  it('show a payment from the request to the webhook, across the relayer', async () => {
     // The shop of the sandbox has an endpoint, too.
     const { webhookEndpoint: endpoint } = await sandbox.call<{ webhookEndpoint: { id: string } }>(
       'POST',

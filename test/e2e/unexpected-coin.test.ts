@@ -113,7 +113,7 @@ describe('coin outside of payments', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('that was made a float before the search is no stray, whatever else is in its block', async () => {
+  it('that was made a float before the search is no unexpected money, whatever else is in its block', async () => {
     await open();
     const from = scene.payers.newAccount();
     scene.control.setBalance(from, COIN, 10n ** 18n);

@@ -272,7 +272,7 @@ describe('unexpected money at a deposit address', () => {
       assert.deepEqual(entry, { actor: 'operator', subject: id });
     });
 
-    it('of a merchant without a destination is held there, and no stray of the intermediate account', async () => {
+    it('of a merchant without a destination is held there, and is no unexpected money of the intermediate account', async () => {
       await openBoth();
       const { id, address } = await scene.deposit({ isHeld: true });
       const there = await other.newNode();

@@ -272,7 +272,7 @@ describe('webhooks', () => {
     assert.match(delivery?.lastAttempt?.problem ?? '', /308. Redirects are not followed/);
   });
 
-  it('end at a receiver that answers 410: the endpoint is disabled, and other endpoints hear of it', async () => {
+  it('end at a receiver that answers 410: the endpoint is disabled, and other endpoints are notified', async () => {
     const { shop, endpoint, received } = await openHooked({ events: ['payment.created'] });
     const path = newPath();
     await scene.subscribe(shop.headers, path, { events: ['webhook_endpoint.*'] });

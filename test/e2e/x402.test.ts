@@ -82,7 +82,7 @@ describe('GET /x402/{paymentId}', () => {
     return error;
   }
 
-  it('tells clients that the clock of the sandbox is ahead of theirs, by which their authorizations have ended', async () => {
+  it('shows clients that the clock of the sandbox is ahead of theirs, by which their authorizations have ended', async () => {
     const clock = shiftClock(paying.time.clock, () => 120_000);
     const { databaseUrl } = paying.gateway;
     const ahead = await startTestGateway({ ...paying.wiring, world: { clock }, databaseUrl });

@@ -166,7 +166,7 @@ describe('the client library, on the gateway', () => {
     }
   });
 
-  it('waits for the end of a payment, and tells each status', async () => {
+  it('waits for the end of a payment, and reports each status', async () => {
     const { till } = await open();
     const { paymentId } = await till.payments.create(ORDER);
     const statuses: string[] = [];

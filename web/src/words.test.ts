@@ -43,7 +43,7 @@ const DENIALS: Readonly<Record<string, RegExp>> = {
   ar: /يُخصم (?:أي )?شيء(?! في هذه الصفحة)|ما زال في حسابك|لم [يت]ُدفع(?! أي شيء| شيء)/,
 };
 
-describe('the words that tell how a payment has ended', () => {
+describe('the words that show how a payment has ended', () => {
   const pages: typeof PAGES = { ...PAGES, checkout: CHECKOUT, refunds: REFUNDS };
   for (const [page, languages] of Object.entries(pages)) {
     it(`deny a charge of one act alone, never of the whole payment, on the page of ${page}`, () => {

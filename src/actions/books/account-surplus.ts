@@ -2,6 +2,7 @@ import type { ChainReader } from '../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSameAddress } from '../../domain/addresses/families.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
+import { sum } from '../../domain/money.ts';
 import { listSendsToFinish } from '../../store/chain/sends.ts';
 import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
@@ -158,8 +159,4 @@ export function allBookedAt(
     ...addresses.map(ACCOUNTS.missing),
   ];
   return heldAt(db, { network, addresses, block, accounts, hasFees: isAmong(feeAccount) });
-}
-
-function sum(numbers: readonly bigint[]): bigint {
-  return numbers.reduce((total, each) => total + each, 0n);
 }

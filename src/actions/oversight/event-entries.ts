@@ -3,7 +3,7 @@ import type { Registry } from '../../chains/registry.ts';
 import { storedUnit } from '../../chains/units.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import type { LateMoney, LateState } from '../../domain/late-money.ts';
-import { formatForPeople } from '../../domain/money.ts';
+import { symbolText } from '../../domain/money.ts';
 import { publicProblem, type RefundProblem } from '../../domain/refund.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -72,7 +72,7 @@ function orderText(
   { amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment,
 ): string {
   const { symbol, decimals } = storedUnit(registry, amountUnit, amountDecimals);
-  const price = `${formatForPeople({ units: BigInt(amountValue), decimals })} ${symbol}`;
+  const price = symbolText({ units: BigInt(amountValue), decimals }, symbol);
   return ` ${price}, reference ${JSON.stringify(referenceId)}, payable until ${isoText(expiresAt.getTime())}.`;
 }
 

@@ -1,4 +1,4 @@
-import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import type { MacFields } from '../../domain/row-mac.ts';
 import {
   findDestinationHistory,
   type HistoryRow,
@@ -8,14 +8,15 @@ import {
 } from '../../store/parties/destination-history.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
 import { eachPage, type Pages } from '../renew-macs.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
 /**
  * The history of settlement destinations. A new destination cools off if the merchant ever had another one for the asset, however
  * that one disappeared. Rows without a valid MAC, which somebody else has added, are ignored.
  */
 
-const TABLE = 'destination_history';
+const { withMac, isOwn } = macsOf('destination_history', fieldsOf);
+export const isOwnHistory = isOwn;
 
 /** The destination that the merchant used last in each asset, even if it was removed. Rows without a valid MAC are ignored. */
 export async function lastDestinations(
@@ -44,7 +45,7 @@ export async function rememberChanges(
   const last = Map.groupBy(await findDestinationHistory(tx, merchantIds), pairOf);
   const rows = changes.map((change) => {
     const number = BigInt(last.get(pairOf(change))?.[0]?.number ?? 0) + 1n;
-    return signed(deps, { ...change, number: number.toString() });
+    return withMac(deps, { ...change, number: number.toString() });
   });
   await insertDestinationHistory(tx, rows, at);
   return rows.map(({ number }) => number);
@@ -60,19 +61,10 @@ export function renewHistory(
     const merchantIds = merchants.map(({ id }) => id);
     const known = await findDestinationHistory(tx, merchantIds);
     const last = [...Map.groupBy(known.filter(isTrusted), pairOf).values()].flatMap(([row]) => row ?? []);
-    const copies = last.map((row) => signed(deps, row));
+    const copies = last.map((row) => withMac(deps, row));
     if (copies.length > 0) await insertDestinationHistory(tx, copies, now);
     return copies.length;
   });
-}
-
-export function isOwnHistory({ rowKeys }: RowKeyDeps, row: HistoryRow): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
-}
-
-function signed({ rowKeys }: RowKeyDeps, row: Omit<HistoryRow, 'mac'>): HistoryRow {
-  const { merchantId, assetKey, number, destination, heldFrom } = row;
-  return { merchantId, assetKey, number, destination, heldFrom, mac: macOfRow(rowKeys, TABLE, fieldsOf(row)) };
 }
 
 function pairOf({ merchantId, assetKey }: Pick<PastDestination, 'merchantId' | 'assetKey'>): string {

@@ -1,4 +1,4 @@
-import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import type { MacFields } from '../../domain/row-mac.ts';
 import { ApiError } from '../../errors.ts';
 import {
   type CryptoSettlement,
@@ -17,12 +17,16 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { adoptOnce } from '../adopt-once.ts';
 import type { CommandDeps } from '../command.ts';
 import { type Pages, renewMacs, within } from '../renew-macs.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 import { rememberChanges, renewHistory } from './destination-memory.ts';
 
 /** Destinations decide where money goes, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'crypto_settlements';
+
+type Numbered = CryptoSettlement & Pick<StoredDestination, 'number'>;
+
+const { macOf, isOwn: hasOwnMac } = macsOf(TABLE, fieldsOf);
 
 /** Inserts the new rows and returns their ids. If a row exists already, the caller rolls the database transaction back. */
 export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
@@ -114,16 +118,6 @@ export function renewDestinationMacs(
     write: setDestinationMacs,
   };
   return renewMacs(pages, rows, isTrusted);
-}
-
-function hasOwnMac({ rowKeys }: RowKeyDeps, row: StoredDestination): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
-}
-
-type Numbered = CryptoSettlement & Pick<StoredDestination, 'number'>;
-
-function macOf({ rowKeys }: RowKeyDeps, row: Numbered): string {
-  return macOfRow(rowKeys, TABLE, fieldsOf(row));
 }
 
 /** The fields that the MAC covers. Rows of an older version have no number. */

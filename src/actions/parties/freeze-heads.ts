@@ -1,5 +1,5 @@
 import type { FreezeTarget } from '../../domain/freeze.ts';
-import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import type { MacFields } from '../../domain/row-mac.ts';
 import { ApiError } from '../../errors.ts';
 import type { Log } from '../../runtime/world.ts';
 import {
@@ -15,7 +15,7 @@ import type { Reader, Tx } from '../../store/plumbing/database.ts';
 import { adoptOnce } from '../adopt-once.ts';
 import { createAlarms } from '../alarms.ts';
 import type { CommandDeps } from '../command.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
 /**
  * A freeze is lifted by deleting its row, so a MAC on each row could not reveal a deletion by an attacker. Each change therefore
@@ -23,7 +23,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
  * money moves.
  */
 
-const TABLE = 'freeze_heads';
+const { withMac, isOwn: isOwnHead } = macsOf('freeze_heads', fieldsOf);
 const RETRY_AFTER_S = 60;
 
 /** `lost`: ordered by operators, but missing in the table. `added`: in the table, but ordered by nobody. */
@@ -134,14 +134,10 @@ async function findOwnHead(db: Reader, deps: RowKeyDeps): Promise<FreezeHead | u
   return (await findFreezeHeads(db)).find((head) => isOwnHead(deps, head));
 }
 
-async function appendHead(tx: Tx, { rowKeys }: RowKeyDeps, names: readonly string[]): Promise<void> {
+async function appendHead(tx: Tx, deps: RowKeyDeps, names: readonly string[]): Promise<void> {
   const { head } = await readFreezeState(tx);
   const next = { number: (BigInt(head?.number ?? 0) + 1n).toString(), freezes: [...names].sort() };
-  await insertFreezeHead(tx, { ...next, mac: macOfRow(rowKeys, TABLE, fieldsOf(next)) });
-}
-
-function isOwnHead({ rowKeys }: RowKeyDeps, head: FreezeHead): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(head), head.mac);
+  await insertFreezeHead(tx, withMac(deps, next));
 }
 
 function fieldsOf({ number, freezes }: Pick<FreezeHead, 'number' | 'freezes'>): MacFields {

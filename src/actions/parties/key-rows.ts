@@ -1,4 +1,4 @@
-import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import type { MacFields } from '../../domain/row-mac.ts';
 import {
   type ApiKey,
   insertApiKey,
@@ -11,19 +11,18 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { adoptOnce } from '../adopt-once.ts';
 import type { CommandDeps } from '../command.ts';
 import { type Pages, renewMacs, within } from '../renew-macs.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
 /** API keys decide who may act for a partner, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'api_keys';
 
+const { macOf, isOwn } = macsOf(TABLE, fieldsOf);
+/** True if the gateway issued the key with exactly these rights. */
+export const isOwnKey: (deps: RowKeyDeps, row: StoredKeyRights) => boolean = isOwn;
+
 export function putKey(tx: Tx, deps: RowKeyDeps, key: ApiKey & { readonly hash: string }): Promise<void> {
   return insertApiKey(tx, { ...key, mac: macOf(deps, { ...key, issuedUntil: key.expiresAt }) });
-}
-
-/** True if the gateway issued the key with exactly these rights. */
-export function isOwnKey({ rowKeys }: RowKeyDeps, row: StoredKeyRights): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }
 
 export function forgedKeyMessage({ id, partnerId }: StoredKeyRights): string {
@@ -45,10 +44,6 @@ export function renewKeyMacs(
     write: setKeyMacs,
   };
   return renewMacs(pages, rows, isTrusted);
-}
-
-function macOf({ rowKeys }: RowKeyDeps, key: KeyRights): string {
-  return macOfRow(rowKeys, TABLE, fieldsOf(key));
 }
 
 /**

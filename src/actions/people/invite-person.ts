@@ -3,7 +3,7 @@ import { inboxOf } from '../../domain/inbox.ts';
 import { isMailable, type Language } from '../../domain/mail.ts';
 import type { Quota } from '../../domain/quota.ts';
 import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
-import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
+import { hashToken, LINK_MS, secretToken, TOKEN_BYTES } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
 import { countLinkMails, endPendingLinks } from '../../store/mail/mails.ts';
@@ -185,7 +185,7 @@ export async function makeLink(
   { personId, now }: { personId: string; now: Date },
 ): Promise<NewLink> {
   const { random } = deps.world;
-  const token = tokenText(random.bytes(TOKEN_BYTES));
+  const token = secretToken(random.bytes(TOKEN_BYTES));
   const expiresAt = new Date(now.getTime() + LINK_MS);
   await endPendingLinks(tx, personId, now);
   const id = newId('lnk_', now.getTime(), random.bytes(10));

@@ -1,5 +1,5 @@
 import { newId } from '../../domain/ids.ts';
-import { hashToken, LINK_SESSION_MS, SESSION_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
+import { hashToken, LINK_SESSION_MS, SESSION_MS, secretToken, TOKEN_BYTES } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
 import { findPerson, isWithoutPlace, noteJoined, type StoredPerson } from '../../store/people/people.ts';
@@ -88,7 +88,7 @@ async function openSession(
   { person, browser, now, by, verifiedAt, lifeMs }: Opening,
 ): Promise<NewSession> {
   if (!isOwnPerson(deps, person) || (await isWithoutPlace(tx, person.id))) throw refusedSignIn();
-  const token = tokenText(deps.world.random.bytes(TOKEN_BYTES));
+  const token = secretToken(deps.world.random.bytes(TOKEN_BYTES));
   const session = {
     id: newId('ses_', now.getTime(), deps.world.random.bytes(10)),
     personId: person.id,

@@ -110,7 +110,7 @@ export function createCourier(deps: CourierDeps): Courier {
   /** Lanes with claimed deliveries whose attempts have not begun. */
   const queued = new Set<Lane>();
   /** Claims that waited for too long. The next round releases them. */
-  const stale: Claimed[] = [];
+  const expired: Claimed[] = [];
   const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
   const attempt = tracedAttempt(deps.world.tracing);
   const store = createBatcher<AttemptResult, undefined>(deps.world, {
@@ -145,7 +145,7 @@ export function createCourier(deps: CourierDeps): Courier {
 
   /** Begins attempts of the lane until the window of the endpoint or the limit of its partner is reached. */
   function pump(lane: Lane): void {
-    dropStale(lane);
+    dropExpired(lane);
     while (!isFull(holderOf(lane.endpoint)) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
       const claimed = lane.queue.shift();
       if (claimed === undefined) break;
@@ -162,10 +162,10 @@ export function createCourier(deps: CourierDeps): Courier {
    * Drops claims that waited for too long, because the endpoint may have been changed or deleted. The queue begins with the oldest
    * claim.
    */
-  function dropStale({ queue }: Lane): void {
-    const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
-    for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
-      stale.push(first);
+  function dropExpired({ queue }: Lane): void {
+    const expiredMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
+    for (let first = queue[0]; first !== undefined && first.untilMs < expiredMs; first = queue[0]) {
+      expired.push(first);
       queue.shift();
       held.add(first.countedFor, -1);
     }
@@ -224,7 +224,7 @@ export function createCourier(deps: CourierDeps): Courier {
   ): Map<string, number> {
     const applicants = waiting.map((endpoint): Applicant => {
       const lane = laneOf(endpoint);
-      dropStale(lane);
+      dropExpired(lane);
       const room = claimsOf(lane.pace, { held: lane.queue.length + lane.inFlight, nowMs });
       return { id: endpoint.id, ...holderOf(endpoint), room };
     });
@@ -236,7 +236,7 @@ export function createCourier(deps: CourierDeps): Courier {
   return {
     async takeDue(most = Number.POSITIVE_INFINITY) {
       for (const lane of queued) pump(lane);
-      await release(stale.splice(0));
+      await release(expired.splice(0));
       const nowMs = clock.nowMs();
       const waiting = await listWaiting(deps.db.sql, new Date(nowMs));
       const shares = sharesOf(waiting, { most, nowMs });
@@ -267,7 +267,7 @@ export function createCourier(deps: CourierDeps): Courier {
       while (underWay.size > 0) await Promise.all(underWay);
     },
     async stop() {
-      await release([...stale.splice(0), ...[...queued].flatMap(({ queue }) => queue.splice(0))]);
+      await release([...expired.splice(0), ...[...queued].flatMap(({ queue }) => queue.splice(0))]);
       await this.idle();
     },
   };

@@ -150,7 +150,7 @@ describe('the check of a network', () => {
     const twelve: Word = ({ method, params: [call] }, truth) =>
       method === 'eth_call' && (call as { data?: string }).data === '0x313ce567' ? `0x${'c'.padStart(64, '0')}` : truth;
 
-    function hear(...words: Word[]) {
+    function checkWith(...words: Word[]) {
       const says = [...words];
       const transport = (index: number) => ({
         post: async (body: string) => {
@@ -174,7 +174,7 @@ describe('the check of a network', () => {
     const TOKENS = ALL.filter((asset) => asset !== ETH);
 
     it('keeps contracts and assets while one of two denies them, and says who says what', async () => {
-      const { chain, say } = hear(honest, honest);
+      const { chain, say } = checkWith(honest, honest);
       assert.deepEqual((await chain.check()).payable, ALL);
       const contract = chain.payerSide.depositContract();
       assert.ok(contract);
@@ -201,7 +201,7 @@ describe('the check of a network', () => {
     });
 
     it('offers nothing where one of two makes contracts up', async () => {
-      const { chain, say } = hear(withoutCode, withoutCode);
+      const { chain, say } = checkWith(withoutCode, withoutCode);
       assert.deepEqual([(await chain.check()).payable, chain.payerSide.collector()], [[], undefined]);
       for (const words of [
         [honest, withoutCode],
@@ -210,21 +210,21 @@ describe('the check of a network', () => {
         say(...words);
         assert.deepEqual([(await chain.check()).payable, chain.payerSide.collector()], [[], undefined]);
       }
-      const { chain: fresh } = hear(honest, withoutCode);
+      const { chain: fresh } = checkWith(honest, withoutCode);
       const { payable, unchecked, problems } = await fresh.check();
       assert.deepEqual([payable, unchecked, fresh.payerSide.collector()], [[], ALL, undefined]);
       assert.match(problems[0]?.message ?? '', /^It is unknown whether the Collector is deployed at /);
     });
 
     it('believes two of three, and asks the third one last from then on', async () => {
-      const { chain } = hear(withoutCode, honest, honest);
+      const { chain } = checkWith(withoutCode, honest, honest);
       const { payable, disputes } = await chain.check();
       assert.deepEqual([payable, disputes], [ALL, []]);
       assert.equal(chain.reader.witnesses().at(-1)?.name, 'endpoint 1');
     });
 
     it('starts while one of two is silent, and believes the other one nothing bad', async () => {
-      const { chain, say } = hear(silent, honest);
+      const { chain, say } = checkWith(silent, honest);
       assert.deepEqual((await chain.check()).payable, ALL);
       say(silent, withoutCode);
       assert.ok((await chain.check()).payable.includes(ETH));

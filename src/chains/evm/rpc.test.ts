@@ -234,7 +234,7 @@ describe('the RPC client', () => {
     assert.equal(first.requests.length, 1);
   });
 
-  it('tells of an endpoint that asks for fewer calls', async () => {
+  it('reports an endpoint that asks for fewer calls', async () => {
     const throttled: number[] = [];
     second.lie = 'too_many_requests';
     const rpc = connect([first, second], { onThrottled: (index) => throttled.push(index) });

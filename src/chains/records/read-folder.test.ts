@@ -3,32 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { OWN_NETWORK as SOUND, OWN_TOKEN as TOKEN } from '../../../test/own-network.ts';
 import { isOffered } from '../network.ts';
 import { assetsOf, readRegistry } from '../registry.ts';
 
-const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 const OTHER = '0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512';
 
-/** A sound file of an own network, line by line as people write it. */
-const SOUND = `{
-  "id": "eip155:777777",
-  "name": "Own Chain",
-  "mode": "test",
-  "coin": { "symbol": "OWN", "name": "Own coin", "decimals": 18, "slip44": 60 },
-  "blockTimeMs": 1000,
-  "finality": { "depth": 2, "reason": "one process makes all blocks" },
-  "tokens": [
-    {
-      "address": "${TOKEN}",
-      "symbol": "USDO",
-      "name": "Own dollar",
-      "decimals": 6,
-      "peg": "USD",
-      "pay": "permit2"
-    }
-  ]
-}
-`;
 const SECOND = `{ "address": "${OTHER}", "symbol": "EURO", "name": "Own euro", "decimals": 6, "peg": "EUR" }`;
 
 /** A PNG header of this size, with the bytes that a whole file has at least. */

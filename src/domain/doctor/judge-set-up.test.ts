@@ -75,7 +75,7 @@ describe('the judgement of a set-up', () => {
     });
   }
 
-  it('tells whether the public URL leads to this gateway', () => {
+  it('finds out whether the public URL leads to this gateway', () => {
     const { publicUrl } = WHERE;
     const facts = [
       null,

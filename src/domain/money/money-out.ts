@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { idBytes, markedId } from '../ids.ts';
+import { sum } from '../money.ts';
 import type { Sent } from './fact.ts';
 import { feeShare } from './fee-share.ts';
 import { groupOf, type HeldLot, type Holdings, least, type Spend } from './holding.ts';
@@ -73,8 +74,8 @@ export function choosePayouts(ending: Ending | undefined, holdings: Holdings, ru
   );
   return [...groups.values()].flatMap((lots) => {
     const [first] = lots;
-    const amount = sum(lots);
-    const settles = sum(lots.filter(({ isPaying }) => isPaying));
+    const amount = sum(lots.map(({ remainder }) => remainder));
+    const settles = sum(lots.filter(({ isPaying }) => isPaying).map(({ remainder }) => remainder));
     if (first === undefined || (settles === 0n && amount < rules.minimum(first.asset))) return [];
     const { network, asset, account } = first;
     const id = nextPayoutId(first, holdings.spends);
@@ -203,10 +204,6 @@ function take(lots: readonly HeldLot[], units: bigint, about: Pick<Spend, 'order
 function spendOf(lot: Lot, { order, purpose, amount }: Pick<Spend, 'order' | 'purpose' | 'amount'>): Spend {
   const { id, payment, network, asset, account } = lot;
   return { order, purpose, lot: id, payment, network, asset, account, amount, isDone: false };
-}
-
-function sum(lots: readonly HeldLot[]): bigint {
-  return lots.reduce((total, { remainder }) => total + remainder, 0n);
 }
 
 /** A transfer on chain that an order of ours has made. The subject of its item names the order. */

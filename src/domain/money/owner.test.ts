@@ -266,7 +266,7 @@ describe('a transaction', () => {
     );
   });
 
-  it('tells the fee from the net amount if both go to one account', () => {
+  it('distinguishes the fee from the net amount if both go to one account', () => {
     const legs: Log[] = [
       ['deposit', 'held', 7n],
       ['deposit', 'held', 93n],
@@ -316,7 +316,7 @@ describe('a transaction', () => {
     assert.deepEqual(whole(...burnt), { ...none, facts: ['swept D 93'], unowned: ['deposit -5'] });
   });
 
-  it('has sweeps of one address apart, by their order and by their token', () => {
+  it('distinguishes sweeps of one address, by their order and by their token', () => {
     const twice = read(
       ...[['deposit', 'fees', 7n] as const, ['deposit', 'held', 93n] as const, swept()],
       ...[['deposit', 'fees', 3n] as const, ['deposit', 'held', 47n] as const, swept({ amount: 50n, fee: 3n })],

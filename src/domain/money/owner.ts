@@ -1,3 +1,4 @@
+import { sum } from '../money.ts';
 import type { Collected, Mined, MoneyEvent, Movement, PlaceKind, Swept } from './movement.ts';
 
 /** The owner of one end of a movement, or of a part of it. */
@@ -106,7 +107,7 @@ export function unownedUnits({ to }: Ends): bigint {
 }
 
 function sumOfFees(batch: readonly Collected[]): bigint {
-  return batch.reduce((sum, { fee }) => sum + fee, 0n);
+  return sum(batch.map(({ fee }) => fee));
 }
 
 /**

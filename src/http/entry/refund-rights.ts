@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { RequestRefundInput } from '../../actions/outgoing/refund/request-refund.ts';
 import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
-import { formatForPeople } from '../../domain/money.ts';
+import { symbolText } from '../../domain/money.ts';
 import { isWithinLimits, type RefundLimit } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -21,7 +21,7 @@ function limitText(registry: Registry, limits: readonly RefundLimit[], total: Re
 function moneyText(registry: Registry, { unit, value }: RefundLimit): string {
   const parsed = parseUnit(registry, unit);
   if (!parsed.ok) return `${value} minor units`;
-  return `${formatForPeople({ units: BigInt(value), decimals: parsed.value.decimals })} ${parsed.value.symbol}`;
+  return symbolText({ units: BigInt(value), decimals: parsed.value.decimals }, parsed.value.symbol);
 }
 
 function unitText(registry: Registry, unit: string): string {

@@ -79,13 +79,6 @@ export async function putAccountRanges(
   return rows.map(({ address }) => address);
 }
 
-/** The first block of each account whose movements are stored. */
-export async function listAccountRanges(db: Reader, network: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await db<{ address: string; fromBlock: number }[]>`
-    select address, from_block::int as "fromBlock" from account_ranges where network = ${network}`;
-  return new Map(rows.map(({ address, fromBlock }) => [address, fromBlock]));
-}
-
 /** Stores movements that were just read. For departures among them, no payer of the loss is recorded yet. */
 export async function putAccountMovements(
   tx: Tx,

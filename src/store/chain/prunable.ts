@@ -26,11 +26,11 @@ export interface SendPlace {
 }
 
 /**
- * The SQL condition that the send `s` became final at or after `before`. The time is that of the gas entry, which is booked in the same
- * database transaction. A send without cost has no entry: then its creation alone decides.
+ * The SQL condition that the books have an entry since `before` about the mined transaction of the send `s`. Its cost is booked when the
+ * send becomes final, so such a send has not been final for long. A send without cost has no entry: then its creation alone decides.
  */
 function endedSince(db: Reader, before: Date) {
-  return db`exists (select from book_entries b where b.reference = s.final_hash and b.kind = 'gas' and b.at >= ${before})`;
+  return db`exists (select from book_entries b where b.reference = s.final_hash and b.at >= ${before})`;
 }
 
 /**

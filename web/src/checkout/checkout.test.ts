@@ -331,7 +331,7 @@ describe('the checkout', () => {
     assert.equal(at(checkout), 'confirming');
   });
 
-  it('hears of the end at once, also right after the news before', async () => {
+  it('is notified of the end at once, also right after the news before', async () => {
     const { gateway, move } = fakeGateway();
     const checkout = open({ gateway });
     move('processing');

@@ -2,6 +2,7 @@ import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain-errors.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { assetsOf, coinOf, type Registry } from '../../../chains/registry.ts';
+import { sum } from '../../../domain/money.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { allBookedAt, type BookedPlace, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';
@@ -32,13 +33,15 @@ export async function compareIntermediate(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const holdings = accounts.map((account) => chain.reader.holding(account, asset, block));
-      const held = await sumOf(holdings).catch((error: unknown) => {
-        if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
-        // A token that is not in the books may not exist on the chain.
-        if (!booked.has(asset)) return 0n;
-        unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
-        return units;
-      });
+      const held = await Promise.all(holdings)
+        .then(sum)
+        .catch((error: unknown) => {
+          if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
+          // A token that is not in the books may not exist on the chain.
+          if (!booked.has(asset)) return 0n;
+          unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
+          return units;
+        });
       // The operator may withdraw fees, so a balance that is lower by at most the fees is no difference.
       if (held <= units && held >= units - fees) return [];
       const who = accounts.length === 1 ? 'The intermediate account holds' : 'The intermediate accounts hold';
@@ -47,10 +50,6 @@ export async function compareIntermediate(
     }),
   );
   return { differences: found.flat(), unreadable };
-}
-
-async function sumOf(units: readonly Promise<bigint>[]): Promise<bigint> {
-  return (await Promise.all(units)).reduce((total, each) => total + each, 0n);
 }
 
 export function coinShortages(

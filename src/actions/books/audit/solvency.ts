@@ -2,7 +2,8 @@ import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { ChainReader, Witness } from '../../../chains/chain-reader.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../../domain/books.ts';
-import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
+import { sum } from '../../../domain/money.ts';
+import type { MacFields } from '../../../domain/row-mac.ts';
 import { listReadings, owedAt, putReading, type SolvencyReading } from '../../../store/money/solvency.ts';
 import { listFreezes, lockFreezes } from '../../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -11,12 +12,12 @@ import { type CommandDeps, command } from '../../command.ts';
 import { askWitnesses } from '../../evidence.ts';
 import { intermediateAccounts } from '../../own-accounts.ts';
 import { liftFreeze, putFreeze } from '../../parties/freeze.ts';
-import type { RowKeyDeps } from '../../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 import { unbookedGas } from '../account-surplus.ts';
 
 /** The actor of the freezes that this check sets. Only these are lifted automatically. */
 const SOLVENCY = 'solvency';
-const TABLE = 'solvency_readings';
+const { withMac, isOwn: isOwnReading } = macsOf('solvency_readings', fieldsOf);
 
 type SolvencyDeps = CommandDeps & RowKeyDeps;
 
@@ -74,7 +75,7 @@ async function gasOf(
   { accounts, block }: { readonly accounts: readonly string[]; readonly block: number },
 ): Promise<bigint> {
   const spent = await Promise.all(accounts.map((account) => unbookedGas(db, reader, { account, block })));
-  return spent.reduce((total, { units }) => total + units, 0n);
+  return sum(spent.map(({ units }) => units));
 }
 
 async function testify(
@@ -89,7 +90,7 @@ async function testify(
   // The block is read after the balances, so that a reorg in between shows as another hash.
   const block = await witness.block(number);
   if (block === undefined) return undefined;
-  const held = balances.reduce((total, each) => total + each, 0n);
+  const held = sum(balances);
   return { hash: block.hash, held, key: `${block.hash} ${held}` };
 }
 
@@ -111,9 +112,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
   await command(deps, async (tx, at) => {
     // The freezes are locked first: while this database transaction waits for them it must hold no other lock.
     if (freezes || lifts) await lockFreezes(tx);
-    const row = { ...reading, at };
-    const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));
-    if (!(await putReading(tx, { ...row, mac }, before?.block ?? 0))) return;
+    if (!(await putReading(tx, withMac(deps, { ...reading, at }), before?.block ?? 0))) return;
     if (!isMissing) await deleteAlert(tx, { name: 'money_missing', subject: reading.asset });
     if (freezes) await freezeAsset(tx, deps, reading, at);
     if (lifts) await liftAsset(tx, deps, reading, at);
@@ -137,10 +136,6 @@ async function liftAsset(tx: Tx, deps: SolvencyDeps, { asset, block }: Conclusio
 
 function isShort({ owed, held }: Pick<SolvencyReading, 'owed' | 'held'>): boolean {
   return BigInt(held) < BigInt(owed);
-}
-
-function isOwnReading({ rowKeys }: RowKeyDeps, reading: SolvencyReading): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(reading), reading.mac);
 }
 
 function fieldsOf({ network, asset, block, hash, owed, held }: Omit<SolvencyReading, 'mac'>): MacFields {

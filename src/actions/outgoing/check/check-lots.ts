@@ -4,6 +4,7 @@ import { isSmall } from '../../../chains/finality.ts';
 import type { RegistryDeps } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/addresses/families.ts';
 import type { Spend } from '../../../domain/money/holding.ts';
+import { sum } from '../../../domain/money.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import { findLotsOf, findSpendsOf, type StoredLot } from '../../../store/money/lots.ts';
 import { findPayoutsOf, type Outgoing } from '../../../store/money/outgoing.ts';
@@ -84,7 +85,7 @@ function isOf(spend: Spend, { network, asset, payer }: Outgoing): boolean {
 }
 
 function sumOf(spends: readonly Spend[]): bigint {
-  return spends.reduce((sum, { amount }) => sum + amount, 0n);
+  return sum(spends.map(({ amount }) => amount));
 }
 
 interface ItemLot {

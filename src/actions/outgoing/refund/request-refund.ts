@@ -5,7 +5,7 @@ import type { Registry } from '../../../chains/registry.ts';
 import { storedUnit, tokenUnitId } from '../../../chains/units.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { MAX_REFUNDS } from '../../../domain/ids.ts';
-import { formatForPeople } from '../../../domain/money.ts';
+import { symbolText } from '../../../domain/money.ts';
 import { type AskedShare, planShare, type Share } from '../../../domain/refund.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
@@ -147,7 +147,7 @@ function shareFor(
   const isPriced = amount?.unit === amountUnit;
   const { symbol, decimals } = storedUnit(registry, amountUnit, amountDecimals);
   const text = isPriced
-    ? `${formatForPeople({ units: left.price, decimals })} ${symbol}`
+    ? symbolText({ units: left.price, decimals }, symbol)
     : tokenText(registry, item.asset, left.amount);
   const units = isPriced ? left.price : left.amount;
   throw wrong('amount.value', `is more than is left of the payment: ${units} (${text})`);

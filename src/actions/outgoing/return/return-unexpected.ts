@@ -60,7 +60,7 @@ export async function lockUnexpectedOfPayment(tx: Tx, id: string): Promise<Unexp
 }
 
 export function unexpectedNotFound(id: string): ApiError {
-  return new ApiError('payment_not_found', `There is no stray ${id.slice(0, 80)}.`);
+  return new ApiError('payment_not_found', `There is no unexpected money ${id.slice(0, 80)}.`);
 }
 
 /**
