@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { sealLeaseName, sealOnce } from '../../src/actions/books/seal-entries.ts';
@@ -24,7 +27,18 @@ import { runCommand } from '../run-command.ts';
 const NO_RIGHT = '42501';
 const log = pino({ level: 'silent' });
 
-const APPEND_ONLY = ['audit_log', 'book_entries', 'events', 'event_batches', 'float_changes'] as const;
+const APPEND_ONLY = [
+  'audit_log',
+  'book_entries',
+  'events',
+  'event_batches',
+  'float_changes',
+  'screened_movements',
+] as const;
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations');
+/** The number of migrations of version 0.1.0. */
+const LAST_OF_OLDER = 46;
 
 const FORBIDDEN = [
   'alter table payments add column mine text',
@@ -112,6 +126,31 @@ describe('the run role of the database', () => {
       await sql`insert into newcomers values (1)`;
     } finally {
       await owner.end();
+    }
+  });
+
+  it('keeps its rights while the database of an older version is migrated', async () => {
+    const older = await createEmptyDatabase();
+    const owner = connectTo(older.url);
+    try {
+      await owner`create table migrations (id integer primary key, name text, sha256 text, applied_at timestamptz default now())`;
+      for (const name of (await readdir(MIGRATIONS)).sort().slice(0, LAST_OF_OLDER)) {
+        const text = await readFile(join(MIGRATIONS, name), 'utf8');
+        const sha256 = createHash('sha256').update(text).digest('hex');
+        await owner.unsafe(text.replaceAll(' concurrently ', ' '));
+        await owner`insert into migrations values (${Number(name.slice(0, 4))}, ${name}, ${sha256})`;
+      }
+      await applyRoles(older.url);
+      await migrate({ log }, older.url);
+      for (const table of ['screened_movements', 'known_records']) {
+        const [row] = await owner`
+          select has_table_privilege('till_run', ${table}, 'insert') as "mayInsert",
+            has_table_privilege('till_run', ${table}, 'delete') as "mayDelete"`;
+        assert.deepEqual(row, { mayInsert: true, mayDelete: false }, table);
+      }
+    } finally {
+      await owner.end();
+      await older.drop();
     }
   });
 

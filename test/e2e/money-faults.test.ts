@@ -484,6 +484,12 @@ describe('money that arrives in ways nobody asked for', () => {
       };
       await scene.db.sql`update movements set is_screened = false where payment_id = ${id}`;
       await stays();
+      await scene.db.sql`
+        update movements set log_index = log_index + 1000000, is_screened = false where payment_id = ${id} and amount = 1000000`;
+      await stays();
+      await scene.db
+        .sql`update movements set log_index = log_index - 1000000 where payment_id = ${id} and amount = 1000000`;
+      await stays();
       const [listed] = await scene.db.sql<{ row: Record<string, string> }[]>`
         delete from movements m where payment_id = ${id} and amount = 1000000 returning to_jsonb(m) as row`;
       const row = scene.db.sql.json({ ...listed?.row, is_screened: false } as never);

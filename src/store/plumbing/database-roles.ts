@@ -25,6 +25,7 @@ const APPEND_ONLY = [
   'freeze_heads',
   'known_records',
   'person_ends',
+  'screened_movements',
 ];
 
 /**
@@ -46,7 +47,12 @@ grant usage on schema public to ${RUN}, ${READ};
 grant select on all tables in schema public to ${RUN}, ${READ};
 grant insert, update, delete on all tables in schema public to ${RUN};
 grant usage on all sequences in schema public to ${RUN};
-revoke update, delete on ${APPEND_ONLY.join(', ')} from ${RUN};
+-- The database of an older version lacks some of these tables until it is migrated.
+do $$ declare name text; begin
+  foreach name in array '{${APPEND_ONLY.join(', ')}}'::text[] loop
+    if to_regclass(name) is not null then execute format('revoke update, delete on %I from ${RUN}', name); end if;
+  end loop;
+end $$;
 -- The seal of an entry is its only change.
 grant update (sequence, hash) on book_entries to ${RUN};
 revoke delete on payments, webhook_endpoints from ${RUN};
