@@ -6,8 +6,8 @@ import type { Setting } from '../../settings/setting.ts';
 /** A question of the set-up. Prompts, answers files and the help are made from it. */
 export interface Question {
   /**
-   * The name of the question in answers files and messages: the setting, or a word of our own. A second word is a network or a
-   * field.
+   * The name of the question in answers files and messages. It is the name of a setting, or a word of our own. A question that is asked
+   * once for each network or field has the network or the field as a second word, such as `RPC_URLS eip155:8453`.
    */
   readonly id: string;
   /** A short sentence for the prompt. */

@@ -7,7 +7,7 @@ import type { Delivery, ShownDelivery } from '../../store/webhooks/deliveries.ts
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { enumOf, namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
-/** The endpoint without its secret, which only the routes that create one show. */
+/** The endpoint without its secret. Only the routes that create a secret show it. */
 export function viewEndpoint(
   endpoint: Omit<Endpoint, 'partnerId' | 'mode' | 'secrets' | 'updatedAt' | 'failingSince'>,
 ) {

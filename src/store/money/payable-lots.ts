@@ -86,7 +86,7 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
 /** The value of `problem` for a payout that needs more than the books hold, or more than its lots have left after a reorg. */
 export const NOT_HELD = 'not_held';
 
-/** True if the lots of a payout have the problem `NOT_HELD`. The key is that of the first lot (`payoutKeyOf`). */
+/** True if the first lot of a payout is open and has the problem `NOT_HELD`. `payoutKeyOf` makes the key from the payout's id. */
 export async function isPayoutNotHeld(db: Reader, payoutKey: string): Promise<boolean> {
   const rows = await db`select from lots where payout_key = ${payoutKey} and problem = ${NOT_HELD} and is_open limit 1`;
   return rows.length > 0;
