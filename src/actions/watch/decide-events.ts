@@ -29,7 +29,7 @@ const TYPES = 3;
 /** The events that a round leaves to the next one. */
 export interface LeftEvents {
   readonly hasMore: boolean;
-  /** True if there may be payments of ours among them. Strangers can cause any number of the others. */
+  /** True if the undecided events may include payments of ours. Strangers can cause any number of other events. */
   readonly hasMorePayments: boolean;
 }
 

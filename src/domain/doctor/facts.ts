@@ -270,7 +270,9 @@ export interface PublicUrlFacts {
   readonly answer: PublicUrlAnswer;
 }
 
-/** The answer to a request to the public URL that only this gateway, or this machine, can answer. */
+/**
+ * Where the public URL leads. The gateway sends a request to it, and only this gateway, or another node of this machine, knows the answer.
+ */
 export type PublicUrlAnswer =
   | {
       readonly is: 'here';

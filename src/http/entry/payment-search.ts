@@ -8,8 +8,8 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import { paymentIdIn } from './payment-id.ts';
 
 /**
- * The filter for a search text: the name of a payment, or a part of a reference id. These exclude each other: a reference id has at
- * most 35 characters and no underscore.
+ * Turns a search text into a filter. The text names payments (by an id, a URL, a transaction or a payer), or is a part of a reference id.
+ * It cannot be both: a reference id has at most 35 characters and no underscore.
  */
 export async function readSearch(
   db: Reader,

@@ -114,9 +114,9 @@ async function checkLate(
 }
 
 /**
- * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
- * plus what paid the payment, if an address did. The operator's float pays the fees of the returns. All together they may not exceed the
- * fee of that money; a single one may exceed its own share by the rounding of the sweeps.
+ * Makes two checks for one asset of a payment. The money that has arrived at its deposit addresses must cover all returns, and the
+ * amount that paid the payment, if it was paid at one of them. A sweep takes a fee, and the operator's float gives it back with a return:
+ * the fees of all returns together may not exceed the fee of that money. One return may exceed its share by the rounding of the sweeps.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
