@@ -1355,6 +1355,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'that leave without an order take the fees first',
   },
   {
+    name: 'the ids of money at an address that nobody watched depend on the look',
+    file: 'src/actions/watch/deposits/check-places.ts',
+    from: 'if (hasSurplus && !(await readEarlier(deps, { chain, memory, lease }, place, number))) return false;',
+    to: 'void readEarlier;',
+    test: 'test/e2e/rebuild-restored.test.ts',
+    title: 'by its id of before, and does not return it twice',
+  },
+  {
+    name: 'earlier transfers that cannot be read count as none',
+    file: 'src/actions/watch/deposits/read-earlier.ts',
+    from: 'if (hasNew !== false) return false;',
+    to: 'if (hasNew !== false) return hasNew !== true;',
+    test: 'test/e2e/unexpected-deposits.test.ts',
+    title: 'that came when nobody watched any more is read from the chain',
+  },
+  {
     name: 'an address that was swept where nobody watched it is not looked at',
     file: 'src/actions/watch/deposits/settle-swept.ts',
     from: 'await watchSwept(tx, network, sweeps, at);',
