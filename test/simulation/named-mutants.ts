@@ -281,11 +281,11 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a slot whose bytes were pruned is never signed again',
-    file: 'src/actions/relay/broadcast-stored.ts',
-    from: 'memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
-    to: 'if (bytes !== undefined) memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
+    file: 'src/domain/send-plan.ts',
+    from: 'if (send.isPruned) {',
+    to: 'if (send.isPruned && steps.length > facts.nextSlot) {',
     test: 'test/e2e/former-relayers.test.ts',
-    title: 'go on if their key comes back and nobody has the signed bytes any more',
+    title: 'go on if their key comes back, nobody has the signed bytes any more, and they offered ten times',
   },
   {
     name: 'a transaction that is mined after it was given up costs nothing',
