@@ -1170,6 +1170,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'takes no made-up signature, if one endpoint of two or three invents code',
   },
   {
+    name: 'endpoints that differ about the money of an account with code refute its signature',
+    file: 'src/chains/evm/judge.ts',
+    from: 'if (verdicts.length < 2 || fromCode.length > 1) {',
+    to: 'if (verdicts.length < 2 || fromCode.length > 9) {',
+    test: 'src/chains/evm/judge.test.ts',
+    title: 'gives no verdict about an account with code, if one endpoint of two does not know its money yet',
+  },
+  {
     name: 'a flood of surveys stops accounts with code',
     file: 'src/chains/evm/judge.ts',
     from: 'for (const calls of [surveyRpc, rpc]) {',
