@@ -281,11 +281,11 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a slot whose bytes were pruned is never signed again',
-    file: 'src/actions/relay/broadcast-stored.ts',
-    from: 'memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
-    to: 'if (bytes !== undefined) memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
+    file: 'src/domain/send-plan.ts',
+    from: 'if (send.isPruned) {',
+    to: 'if (send.isPruned && steps.length > facts.nextSlot) {',
     test: 'test/e2e/former-relayers.test.ts',
-    title: 'go on if their key comes back and nobody has the signed bytes any more',
+    title: 'go on if their key comes back, nobody has the signed bytes any more, and they offered ten times',
   },
   {
     name: 'a transaction that is mined after it was given up costs nothing',
@@ -1176,6 +1176,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     to: '    void sharedVerdict;\n',
     test: 'src/chains/evm/judge.test.ts',
     title: 'takes no made-up signature, if one endpoint of two or three invents code',
+  },
+  {
+    name: 'endpoints that differ about the money of an account with code refute its signature',
+    file: 'src/chains/evm/judge.ts',
+    from: 'if (verdicts.length < 2 || fromCode.length > 1) {',
+    to: 'if (verdicts.length < 2 || fromCode.length > 9) {',
+    test: 'src/chains/evm/judge.test.ts',
+    title: 'gives no verdict about an account with code, if one endpoint of two does not know its money yet',
   },
   {
     name: 'a flood of surveys stops accounts with code',
