@@ -218,7 +218,7 @@ export const ENDPOINT_WORDS = [
     agree: 'two must find the signature good; the only configured one alone',
     bound: 'the token asks the code in the block',
     beyond:
-      'the signature is refused; while only one of several endpoints answers, `confirm` answers 503 with `Retry-After`',
+      'the signature is refused; while only one of several endpoints answers, or their outcomes differ, `confirm` answers 503 with `Retry-After`',
     test: {
       file: 'src/chains/evm/judge.test.ts',
       title: 'takes no made-up signature, if one endpoint of two or three invents code that confirms everything',

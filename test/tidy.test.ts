@@ -768,6 +768,7 @@ describe('the house', () => {
       'src/actions/oversight/wait-facts.ts': 'shown to a person',
       'src/actions/relay/check-relayer.ts': 'an alert',
       'src/actions/relay/list-relayers.ts': 'shown to a person',
+      'src/actions/watch/deposits/read-earlier.ts': 'a hint: two endpoints prove each movement',
       'src/actions/watch/deposits/read-movements.ts': 'a hint: two endpoints prove each movement',
       'src/actions/watch/deposits/search-unexpected.ts': 'shown to a person; a sweep moves what is there',
       'src/actions/watch/follow-chain.ts': 'a hint: two endpoints say what is final',

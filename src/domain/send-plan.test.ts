@@ -16,6 +16,7 @@ function send(slot: number, fields: Partial<InFlight<Fees>> = {}): InFlight<Fees
     signedAgoMs: 0,
     broadcastAgoMs: 0,
     isOutbid: false,
+    isPruned: false,
     ...fields,
   };
 }
@@ -55,6 +56,11 @@ describe('the next step of a signer', () => {
       { do: 'rebroadcast', slot: 1 },
       { do: 'fill', slot: 2 },
     ]);
+  });
+
+  it('signs anew what has no bytes any more, at once and whatever it offered', () => {
+    const inFlight = [send(0, { isPruned: true, offer: { max: 900n * GWEI, tip: GWEI } }), send(1)];
+    assert.deepEqual(plan({ inFlight, nextSlot: 2, cap: 20n * GWEI }), [{ do: 'resign', slot: 0 }]);
   });
 
   it('plans no further than its reach, however far the journal is ahead', () => {

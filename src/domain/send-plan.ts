@@ -15,6 +15,8 @@ export type SendStep<Offer> =
   | { readonly do: 'fill'; readonly slot: number }
   /** Replaces the transaction of the slot by one with a higher offer. */
   | { readonly do: 'bump'; readonly slot: number; readonly offer: Offer }
+  /** Signs the transaction of the slot anew at the current offer, because its bytes were pruned. */
+  | { readonly do: 'resign'; readonly slot: number }
   /** Sends the stored bytes again: they may never have been sent, or nodes may have dropped them. */
   | { readonly do: 'rebroadcast'; readonly slot: number };
 
@@ -27,6 +29,8 @@ export interface InFlight<Offer> {
   readonly broadcastAgoMs: number | undefined;
   /** True if the chain demands a higher offer for this slot than that of the best version. */
   readonly isOutbid: boolean;
+  /** True if the bytes of every version were pruned, so that nothing can be broadcast. */
+  readonly isPruned: boolean;
 }
 
 export interface SendFacts<Offer> {
@@ -54,6 +58,11 @@ export function planSends<Offer>(facts: SendFacts<Offer>): SendStep<Offer>[] {
     const send = bySlot.get(slot);
     if (send === undefined) {
       steps.push({ do: 'fill', slot });
+      continue;
+    }
+    // The limits of a raise do not apply: its old price may be any, and without a new transaction all later slots would wait for good.
+    if (send.isPruned) {
+      steps.push({ do: 'resign', slot });
       continue;
     }
     const offer = isWorthMore(send, facts) ? facts.raise(send.offer) : undefined;

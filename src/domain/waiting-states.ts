@@ -160,7 +160,8 @@ export const WAITING_STATES = {
     is_stale: {
       from: 'anybody who sends money to a deposit address',
       out: 'a check of it in a final block that explains its balance',
-      latest: 'addresses take turns, 500 in a round; it is checked again with the next block',
+      latest:
+        'addresses take turns, 500 in a round; it is checked again with the next block; money from before it was watched waits for 20 pages of earlier blocks a round',
       alert: 'deposit_differs',
     },
   },

@@ -28,7 +28,7 @@ export function createMetrics() {
     alerts: gauge('till_alert', 'Alerts that are raised, by name.', 'name'),
     sends: counter(
       'till_sends_total',
-      'Transactions signed by relayers: first ones of a slot, bumps with a better offer, fills of a gap.',
+      'Transactions signed by relayers: first ones of a slot, bumps with a better offer, fills of a gap, and resigned ones whose bytes were pruned.',
       'network',
       'why',
     ),

@@ -153,13 +153,22 @@ describe('the branding of a merchant', () => {
     const events = await sql`select from events where object_id = ${link} and type = 'payment_link.updated'`;
     assert.equal(events.length, 1);
 
-    // Once in the life of a database.
-    const again = housekeepingJobs({ ...gateway, metrics: createMetrics() }).find(
-      ({ name }) => name === 'renew-pictures',
-    );
-    await sql`update payment_links set picture_hash = 'l', picture_type = 'image/avif', picture_bytes = ${raw.link}
-      where id = ${link}`;
-    assert.equal(await again?.run(), false);
+    // Once more a day later, because nodes of the older version may have stored pictures until they were replaced. Then never again.
+    const newJob = (days: number) => {
+      const clock = { ...gateway.world.clock, nowMs: () => gateway.world.clock.nowMs() + days * 86_400_000 };
+      const later = { ...gateway, world: { ...gateway.world, clock }, metrics: createMetrics() };
+      return housekeepingJobs(later).find(({ name }) => name === 'renew-pictures');
+    };
+    const storeRaw = () => sql`
+      update payment_links set picture_hash = 'l', picture_type = 'image/avif', picture_bytes = ${raw.link} where id = ${link}`;
+    await storeRaw();
+    for (const early of [job, newJob(0), newJob(0.99)]) assert.equal(await early?.run(), false);
+    assert.notEqual(await linked(link), null);
+    const second = newJob(1.01);
+    while (await second?.run());
+    assert.equal(await linked(link), null);
+    await storeRaw();
+    for (const over of [second, newJob(1.01), newJob(40)]) assert.equal(await over?.run(), false);
     assert.notEqual(await linked(link), null);
   });
 

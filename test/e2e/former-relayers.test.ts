@@ -223,6 +223,14 @@ describe('relayers that were replaced while a transaction was stored and not min
       await comesBack();
     });
 
+    it('go on if their key comes back, nobody has the signed bytes any more, and they offered ten times the price of today', async () => {
+      const { node } = await leftOver();
+      scene.pass(8 * DAY_MS);
+      await node.turn(2);
+      await scene.tamper(`update relay_versions set bytes = '', price = price * 10 where signer = '${former()}'`);
+      await comesBack();
+    });
+
     it('go on if their key comes back', async () => {
       const { node } = await leftOver();
       scene.pass(8 * DAY_MS);

@@ -4,13 +4,16 @@ import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { type RebuildInput, rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { copyDatabase } from '../database-copy.ts';
+import { BASE_SEPOLIA, BASE_SEPOLIA_USDC } from './paying-shop.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -277,5 +280,92 @@ describe('a database restored from an older copy', () => {
     await scene.live(node);
     assert.deepEqual(await scene.floats(), floats);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  describe('knows money of another network', () => {
+    let there: RefundScene;
+    afterEach(() => there.close());
+
+    /** Money that a search finds on another network, where it has arrived before the copy of the database. */
+    async function found() {
+      const watching = { sweepFrom: () => 0n };
+      scene = await openRefundScene({ watching });
+      there = await openRefundScene({ watching, beside: { ...scene, network: BASE_SEPOLIA } });
+      const [other, { id, address }] = [await scene.deposit(), await scene.deposit({ isHeld: true })];
+      const here = await scene.newNode();
+      await here.turn(2);
+      scene.pass(16 * 60_000);
+      await here.turn(3);
+      assert.equal(await scene.status(id), 'expired');
+      const [payer, asset] = [there.payers.newAccount(), BASE_SEPOLIA_USDC];
+      const search = (paymentId: string) =>
+        searchUnexpected(
+          { ...there, sweepFrom: () => 0n },
+          { paymentId, network: undefined, isSweep: true, actor: 'operator' },
+        );
+      node = await there.newNode();
+      await there.live(node, 2);
+      // From now on the watcher reads the transfers to another address there.
+      there.transfer({ from: payer, to: other.address, asset, units: 1_000n });
+      await search(other.id);
+      const transactionHash = there.transfer({ from: payer, asset, units: 1_000_000n });
+      there.transfer({ from: payer, to: address, asset, units: 20_000_000n });
+      await there.live(node, 3);
+      await addFloat(there, { owner: OPERATOR_FLOAT, asset, transactionHash, actor: 'test' });
+      const copy = await copyDatabase(scene.db);
+      const { number: from } = await there.chain.reader.head();
+      await search(id);
+      await there.live(node, 5);
+      const restore = async () => {
+        await copy.restore();
+        await freeze(there, { scope: 'restored', subject: there.network, reason: 'a restore', actor: 'operator' });
+        node = await there.newNode();
+        await there.live(node, 4);
+        const report = await rebuild(there, there.connected, { from, merchantId: there.merchantId });
+        assert.deepEqual(report?.unplaced, []);
+        await there.live(node, 4);
+        assert.deepEqual(await listFreezes(scene.db.sql), []);
+      };
+      const known = async () => ({
+        late: [...(await scene.db.sql`select id, lot_id, state, amount::text from strays where payment_id = ${id}`)],
+        books: await there.books(BASE_SEPOLIA_USDC),
+      });
+      return { restore, known };
+    }
+
+    it('that was paid out, and does not pay it out twice', async () => {
+      const { restore, known } = await found();
+      const account = there.payers.newAccount();
+      await there.register(account, BASE_SEPOLIA_USDC);
+      await there.live(node, 6);
+      assert.equal(there.control.balanceOf(account, BASE_SEPOLIA_USDC), 19_800_000n);
+      const before = await known();
+      await restore();
+      assert.deepEqual(await known(), before);
+      await there.register(account, BASE_SEPOLIA_USDC);
+      await there.live(node, 6);
+      assert.equal(there.control.balanceOf(account, BASE_SEPOLIA_USDC), 19_800_000n);
+      assert.deepEqual(await there.differences(), []);
+    });
+
+    it('by its id of before, and does not return it twice', async () => {
+      const { restore, known } = await found();
+      const [late] = (await known()).late;
+      const friend = there.payers.newAccount();
+      const { network: chainId, merchantId } = there;
+      const destination = { chainId, namespace: 'eip155', address: friend, id: `${chainId}:${friend}` } as const;
+      const ask = { id: String(late?.id), merchantId, destination, actor: 'key:test', coolingOffMs: 0 };
+      await requestReturn(there, ask, undefined, () => ({ status: 200, body: null }));
+      await there.live(node, 6);
+      const before = await known();
+      assert.deepEqual(
+        before.late.map(({ state }) => state),
+        ['returned'],
+      );
+      await restore();
+      assert.deepEqual(await known(), before);
+      assert.equal(there.control.balanceOf(friend, BASE_SEPOLIA_USDC), 20_000_000n);
+      assert.deepEqual(await there.differences(), []);
+    });
   });
 });

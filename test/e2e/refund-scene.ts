@@ -25,6 +25,7 @@ import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import type { Tx } from '../../src/store/plumbing/database.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { coinOf } from '../registry.ts';
 import { openRelayScene, type SceneInput, type TestNode } from './relay-scene.ts';
 
 export type RefundScene = Awaited<ReturnType<typeof openRefundScene>>;
@@ -60,7 +61,7 @@ export async function openRefundScene(input: SceneInput = {}) {
   /** Transfers tokens from a stranger, in its own block; returns the hash. */
   function transfer({ from, to = intermediate, asset = DOLLAR, units }: TransferInput): string {
     control.setBalance(from, asset, control.balanceOf(from, asset) + units);
-    control.setBalance(from, SANDBOX_ASSETS.native, 10n ** 18n);
+    control.setBalance(from, coinOf(network), 10n ** 18n);
     const word = (value: string) => value.slice(2).toLowerCase().padStart(64, '0');
     const data = `0xa9059cbb${word(to)}${word(`0x${units.toString(16)}`)}`;
     const token = asset.slice(asset.lastIndexOf(':') + 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
+import { ChainUnavailableError } from '../../src/chains/chain-errors.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { LateMoney } from '../../src/domain/late-money.ts';
@@ -18,6 +19,7 @@ const USDC = SANDBOX_ASSETS['eip3009-vrs'];
 const TETHER = SANDBOX_ASSETS.permit2;
 const SETTLED = ACCOUNTS.settled('mrch_test');
 const PAYABLE = ACCOUNTS.payable('mrch_test');
+const DAY_MS = 86_400_000;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
 describe('unexpected money at a deposit address', () => {
@@ -213,6 +215,43 @@ describe('unexpected money at a deposit address', () => {
     assert.ok((await scene.alerts()).some((alert) => alert.startsWith('screened_payer')));
     await node.turn(2);
     assert.equal(await scene.status(id), 'requires_action');
+  });
+
+  it('that came when nobody watched any more is read from the chain, and waits while its blocks cannot be read', async () => {
+    await open();
+    const { id, address, send } = await scene.deposit();
+    const node = await scene.newNode();
+    await node.turn(2);
+    scene.pass(31 * DAY_MS);
+    await node.turn(2);
+    const { number } = await scene.chain.reader.head();
+    const hash = send(1_000n, { token: TETHER });
+    scene.control.mine(1_200);
+    await node.turn();
+    const { reader } = scene.chain;
+    const incoming: typeof reader.incoming = async (accounts, from, to) => {
+      if (from <= number) throw new ChainUnavailableError(scene.network, 'these blocks are pruned');
+      return reader.incoming(accounts, from, to);
+    };
+    node.watcher.chain = { ...scene.chain, reader: { ...reader, incoming } };
+    await searchUnexpected(
+      { ...scene, sweepFrom: () => 0n },
+      { paymentId: id, network: undefined, isSweep: true, actor: 'operator' },
+    );
+    // While no address is watched, the cursor moves in steps of a hundred blocks.
+    scene.control.mine(100);
+    await node.turn(3);
+    const movements = () =>
+      scene.db.sql`select transaction_hash as hash, source, amount::text from movements where payment_id = ${id}`;
+    assert.deepEqual([...(await movements())], []);
+    assert.deepEqual(await scene.alerts(), [`deposit_differs ${scene.network}:${address}`]);
+    node.watcher.chain = scene.chain;
+    scene.control.mine(100);
+    await node.turn(4);
+    assert.deepEqual([...(await movements())], [{ hash, source: 'log', amount: '1000' }]);
+    assert.equal(scene.control.balanceOf(address, TETHER), 0n);
+    assert.deepEqual(await scene.alerts(), []);
+    await isReconciled();
   });
 
   describe('on another network', () => {

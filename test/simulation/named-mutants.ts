@@ -281,11 +281,11 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'a slot whose bytes were pruned is never signed again',
-    file: 'src/actions/relay/broadcast-stored.ts',
-    from: 'memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
-    to: 'if (bytes !== undefined) memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());\n  if',
+    file: 'src/domain/send-plan.ts',
+    from: 'if (send.isPruned) {',
+    to: 'if (send.isPruned && steps.length > facts.nextSlot) {',
     test: 'test/e2e/former-relayers.test.ts',
-    title: 'go on if their key comes back and nobody has the signed bytes any more',
+    title: 'go on if their key comes back, nobody has the signed bytes any more, and they offered ten times',
   },
   {
     name: 'a transaction that is mined after it was given up costs nothing',
@@ -1178,6 +1178,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'takes no made-up signature, if one endpoint of two or three invents code',
   },
   {
+    name: 'endpoints that differ about the money of an account with code refute its signature',
+    file: 'src/chains/evm/judge.ts',
+    from: 'if (verdicts.length < 2 || fromCode.length > 1) {',
+    to: 'if (verdicts.length < 2 || fromCode.length > 9) {',
+    test: 'src/chains/evm/judge.test.ts',
+    title: 'gives no verdict about an account with code, if one endpoint of two does not know its money yet',
+  },
+  {
     name: 'a flood of surveys stops accounts with code',
     file: 'src/chains/evm/judge.ts',
     from: 'for (const calls of [surveyRpc, rpc]) {',
@@ -1353,6 +1361,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     to: 'hasFees: false && mayHaveFees(connected, account) }',
     test: 'test/e2e/account-movements.test.ts',
     title: 'that leave without an order take the fees first',
+  },
+  {
+    name: 'the ids of money at an address that nobody watched depend on the look',
+    file: 'src/actions/watch/deposits/check-places.ts',
+    from: 'if (hasSurplus && !(await readEarlier(deps, { chain, memory, lease }, place, number))) return false;',
+    to: 'void readEarlier;',
+    test: 'test/e2e/rebuild-restored.test.ts',
+    title: 'by its id of before, and does not return it twice',
+  },
+  {
+    name: 'earlier transfers that cannot be read count as none',
+    file: 'src/actions/watch/deposits/read-earlier.ts',
+    from: 'if (hasNew !== false) return false;',
+    to: 'if (hasNew !== false) return hasNew !== true;',
+    test: 'test/e2e/unexpected-deposits.test.ts',
+    title: 'that came when nobody watched any more is read from the chain',
   },
   {
     name: 'an address that was swept where nobody watched it is not looked at',

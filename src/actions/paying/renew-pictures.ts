@@ -1,3 +1,4 @@
+import { hasPassed } from '../../domain/has-passed.ts';
 import type { Picture } from '../../domain/picture.ts';
 import { PictureError } from '../../pictures/picture-error.ts';
 import { takePicture } from '../../pictures/take-picture.ts';
@@ -10,8 +11,8 @@ import {
   replaceUploadedLogo,
   type StoredPicture,
 } from '../../store/payments/stored-pictures.ts';
-import { appendAudit, findAudit } from '../../store/plumbing/audit-log.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
+import { type AuditEntry, appendAudit, findAuditAbout } from '../../store/plumbing/audit-log.ts';
+import type { Reader, Tx } from '../../store/plumbing/database.ts';
 import { lockName } from '../../store/plumbing/locks.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { logLink } from './links/log-link.ts';
@@ -20,33 +21,64 @@ const ACTOR = 'gateway';
 const ALL_RENEWED = { action: 'pictures.renewed', subject: 'pictures' } as const;
 /** A picture has at most two megabytes. */
 const PAGE = 8;
+/** All pictures are read twice. Until its last node is replaced, the older version may store a picture after the first time. */
+const TIMES = 2;
+const PAUSE_MS = 86_400_000;
 
 /**
- * The job that writes the pictures of an older version anew, once in the life of a database: that version stored them as they came,
- * with any number of pixels. A picture that is refused is dropped. Each run handles one page and goes on where the last one stopped.
- * A run returns true if there is more. After a crash all is repeated, which changes no picture that is new already.
+ * The job that writes the pictures of an older version anew, at the first start and once more a day later: that version stored them as
+ * they came, with any number of pixels. A picture that is refused is dropped. Each run handles one page and goes on where the last one
+ * stopped. A run returns true if there is more. After a crash all is repeated, which changes no picture that is new already.
  */
 export function createPictureRenewal(deps: CommandDeps): () => Promise<boolean> {
-  const places: PicturePlace[] = [...PICTURE_PLACES];
-  let after: string | undefined;
-  let seen = 0;
+  let isOver = false;
+  let pass: Pass | undefined;
   return async () => {
-    const [place] = places;
-    if (place === undefined) return false;
-    if (seen === 0 && (await findAudit(deps.db.sql, ALL_RENEWED))) {
-      places.length = 0;
-      return false;
+    if (isOver) return false;
+    if (pass === undefined) {
+      const now = new Date(deps.world.clock.nowMs());
+      const ended = await listEnded(deps.db.sql, now);
+      isOver = ended.length >= TIMES;
+      const [last] = ended;
+      if (isOver || (last !== undefined && !hasPassed(last.at.getTime(), now.getTime(), PAUSE_MS))) return false;
+      pass = { number: ended.length, places: [...PICTURE_PLACES], after: '', seen: 0 };
     }
-    const page = await listPictures(deps.db.sql, place, { after: after ?? '', limit: PAGE });
+    const { places, after } = pass;
+    const [place] = places;
+    if (place === undefined) {
+      const { number, seen } = pass;
+      await command(deps, (tx, at) => noteRenewed(tx, { number, seen, at }));
+      pass = undefined;
+      return true;
+    }
+    const page = await listPictures(deps.db.sql, place, { after, limit: PAGE });
     for (const picture of page) await renew(deps, place, picture);
-    seen += page.length;
-    after = page.at(-1)?.id;
-    if (page.length === PAGE) return true;
-    places.shift();
-    after = undefined;
-    if (places.length === 0) await command(deps, (tx, at) => noteRenewed(tx, seen, at));
+    const isLast = page.length < PAGE;
+    pass = {
+      ...pass,
+      places: isLast ? places.slice(1) : places,
+      after: isLast ? '' : (page.at(-1)?.id ?? ''),
+      seen: pass.seen + page.length,
+    };
     return true;
   };
+}
+
+/** The state of one reading of all pictures. */
+interface Pass {
+  /** The number of readings before this one. */
+  readonly number: number;
+  readonly places: readonly PicturePlace[];
+  readonly after: string;
+  readonly seen: number;
+}
+
+/** The entries of the readings that have ended, the newest first. */
+function listEnded(db: Reader, now: Date): Promise<AuditEntry[]> {
+  const { action, subject } = ALL_RENEWED;
+  // The clock of the node that wrote an entry may be ahead of ours.
+  const to = new Date(now.getTime() + PAUSE_MS);
+  return findAuditAbout(db, { subjects: [subject], actions: [action], from: new Date(0), to, limit: TIMES });
 }
 
 async function renew(deps: CommandDeps, place: PicturePlace, stored: StoredPicture): Promise<void> {
@@ -84,8 +116,9 @@ async function replace(tx: Tx, { place, stored: { id, hash }, renewed, at }: Ren
   return true;
 }
 
-async function noteRenewed(tx: Tx, pictures: number, at: Date): Promise<void> {
+/** Another node may have noted the same reading. */
+async function noteRenewed(tx: Tx, { number, seen, at }: { number: number; seen: number; at: Date }): Promise<void> {
   await lockName(tx, ALL_RENEWED.action);
-  if (await findAudit(tx, ALL_RENEWED)) return;
-  await appendAudit(tx, { at, actor: ACTOR, ...ALL_RENEWED, detail: { pictures } });
+  if ((await listEnded(tx, at)).length > number) return;
+  await appendAudit(tx, { at, actor: ACTOR, ...ALL_RENEWED, detail: { pictures: seen } });
 }

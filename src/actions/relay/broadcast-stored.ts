@@ -18,7 +18,7 @@ export async function broadcastStored(
   const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
   memory.broadcastAtMs.set(slot, deps.world.clock.nowMs());
   if (bytes === undefined) {
-    // The bytes were pruned while the send was given up. The next round replaces this old version.
+    // The bytes were pruned a moment ago. The next round signs the transaction anew.
     deps.log.warn({ ...id, slot, hash }, 'the bytes of an open transaction were pruned: it is signed again');
     return;
   }

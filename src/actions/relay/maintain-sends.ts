@@ -44,13 +44,14 @@ export async function maintainSends(
   // The chain is asked for its price only if a send might need it.
   const isCalm =
     inFlight.length === nextSlot - usedSlots &&
-    inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
+    inFlight.every((send) => !send.isOutbid && !send.isPruned && send.signedAgoMs < facts.bumpAfterMs);
   const current = isCalm ? NO_OFFER : await chain.sender.suggestOffer();
   const hashes = new Map(open.map(({ slot, hash }) => [slot, hash]));
   const steps = planSends({ ...facts, raise: (offer) => chain.sender.raiseOffer(offer, { current, cap }) });
-  const mayFill = mayTake && steps.some((step) => step.do === 'fill') && (await isAffordable(deps, relayer, current));
+  const maySign = steps.some(isAtCurrentOffer) && (await isAffordable(deps, relayer, current));
   for (const step of steps) {
-    if (step.do === 'fill' && !mayFill) continue;
+    if (isAtCurrentOffer(step) && !maySign) continue;
+    if (step.do === 'fill' && !mayTake) continue;
     const hash = step.do === 'rebroadcast' ? hashes.get(step.slot) : await signStep(deps, relayer, step, current);
     if (hash !== undefined) await broadcastStored(deps, relayer, { slot: step.slot, hash, isRepeated: true });
   }
@@ -59,10 +60,12 @@ export async function maintainSends(
 /** The offer that is used while no transaction needs a current one. */
 const NO_OFFER: Offer = { price: 0n, terms: {} };
 
-/**
- * True if the price is below the cap and the budget is not spent. An empty transfer that fills a gap is a new transaction, so both
- * limits apply to it, too.
- */
+/** True if the step signs a new transaction instead of raising the offer of one that can be broadcast. */
+function isAtCurrentOffer(step: SendStep<Offer>): boolean {
+  return step.do === 'fill' || step.do === 'resign';
+}
+
+/** True if the price is below the cap and the budget is not spent. Both limits apply to all new transactions. */
 async function isAffordable(deps: RelayDeps, relayer: Relayer, { price }: Offer): Promise<boolean> {
   const cap = deps.settings.feeCap?.(relayer.id.network);
   return (cap === undefined || price <= cap) && !(await readBudgets(deps, relayer)).isSpent;
@@ -77,6 +80,7 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
     signedAgoMs: Math.abs(nowMs - send.signedAt.getTime()),
     broadcastAgoMs: broadcastAtMs === undefined ? undefined : Math.abs(nowMs - broadcastAtMs),
     isOutbid: memory.outbid.has(send.slot),
+    isPruned: send.isPruned,
   };
 }
 
@@ -92,7 +96,7 @@ async function signStep(
   const nowMs = deps.world.clock.nowMs();
   const refusedAtMs = memory.refusedAtMs.get(slot);
   if (refusedAtMs !== undefined && !hasPassed(refusedAtMs, nowMs, ASK_SIGNER_AGAIN_MS)) return undefined;
-  const bid = { slot, offer: step.do === 'fill' ? current : step.offer };
+  const bid = { slot, offer: step.do === 'bump' ? step.offer : current };
   const signing = step.do === 'fill' ? signNothing(relayer, bid) : resign(deps, relayer, bid);
   const signed = await unlessRefused(signing);
   if (signed instanceof SignerRefusedError) {

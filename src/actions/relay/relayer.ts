@@ -37,7 +37,7 @@ export function limitsOf({ settings }: { readonly settings: RelaySettings }, net
 }
 
 export interface RelayMeters {
-  signed(network: string, why: 'first' | 'bump' | 'fill'): void;
+  signed(network: string, why: 'first' | 'bump' | 'fill' | 'resign'): void;
   items(network: string, outcome: 'sent' | 'postponed', count: number): void;
   inFlight(sender: SenderId, count: number): void;
 }

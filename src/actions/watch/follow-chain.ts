@@ -138,6 +138,8 @@ async function followReorg(
     if (known === undefined || known.hash === head.hash) return viewOf(watcher, cursor, { head, hasNews: false });
   }
   const next = await rollBack(deps, watcher, cursor);
+  // Final blocks have changed, so those that were read for single addresses are read again.
+  if (next.finalNumber < cursor.finalNumber) watcher.memory.earlier.read.clear();
   return { ...viewOf(watcher, next, { head, hasNews: true }), isBehind: true };
 }
 

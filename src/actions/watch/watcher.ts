@@ -95,6 +95,12 @@ export interface WatchMemory {
     readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
+  /** The blocks that were read for addresses whose money the stored transfers do not explain, by `provedKey`. */
+  readonly earlier: {
+    /** The pages that this round may still read. */
+    pagesLeft: number;
+    readonly read: Map<string, EarlierBlocks>;
+  };
   /**
    * For each deposit address, by `provedKey`: the block time, in Unix seconds, up to which two endpoints have confirmed all of its money
    * in this round. Larger amounts need more depth, so this time is earlier for them.
@@ -111,6 +117,14 @@ export interface WatchMemory {
     /** The number of claims of a forgotten transfer that had their turn. */
     claims: number;
   };
+}
+
+/** A range of blocks that was read for one deposit address. */
+export interface EarlierBlocks {
+  readonly from: number;
+  readonly to: number;
+  /** True if the range begins before the payment was created. */
+  readonly isWhole: boolean;
 }
 
 /** The progress of a search for an event: all blocks below `next` were read, and are final. */
@@ -155,6 +169,7 @@ export function newWatchMemory(): WatchMemory {
     reads: newRoundReads(),
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
+    earlier: { pagesLeft: 0, read: new Map() },
     provedTimes: new Map(),
     turns: { payments: new Map(), outgoing: '', events: new Map(), claims: 0 },
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { findNetwork } from '../../../test/registry.ts';
 import type { Item, PayMethod } from '../../domain/item.ts';
@@ -7,6 +8,7 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
+import { ChainUnavailableError } from '../chain-errors.ts';
 import type { Network } from '../network.ts';
 import { COLLECTORS } from './collectors.ts';
 import { createEvmContext, type EvmContext } from './evm-context.ts';
@@ -22,6 +24,7 @@ const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 const stranger = privateKeyToAccount(`0x${'42'.repeat(32)}`);
 
 const WALLET = `0x${'5a'.repeat(20)}`;
+const NEWLY_RICH = `0x${'5b'.repeat(20)}`;
 /** A contract that confirms every signature (ERC-1271). */
 const SIGNS_ALL = '0x631626ba7e60e01b60005260206000f3';
 
@@ -89,6 +92,25 @@ describe('the judgement of a signature', () => {
     const action = walletActions(item, context.termsOf(item.asset), 31337, commitmentOf(item), 0n).at(-1);
     return { item, signature: await signer.signTypedData(JSON.parse(String(action?.params[1]))) };
   }
+  /** Gives the payer of the item its amount, on this chain. */
+  async function mint(chain: LocalEvm, { asset, payer: to, amount }: Item) {
+    const minter = privateKeyToAccount(SANDBOX_KEYS.minter);
+    const nonce = await chain.request({ method: 'eth_getTransactionCount', params: [minter.address, 'latest'] });
+    const abi = parseAbi(['function mint(address, uint256)']);
+    const bytes = await minter.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: Number(nonce),
+      to: context.termsOf(asset).token as Hex,
+      data: encodeFunctionData({ abi, args: [to as Hex, amount] }),
+      gas: 200_000n,
+      maxFeePerGas: 20_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    });
+    await chain.request({ method: 'eth_sendRawTransaction', params: [bytes] });
+    await chain.mine();
+  }
+
   const commitmentOf = (item: Item) =>
     itemCommitment(item, { chainId: 31337, token: context.termsOf(item.asset).token });
   const judged = (item: Item, signature: string, onUnproved?: () => void) =>
@@ -139,6 +161,21 @@ describe('the judgement of a signature', () => {
       const lying = openContext(codes);
       assert.deepEqual(await judge(lying, ask).finally(() => close(lying)), { is: 'wrong_signature' });
     }
+  });
+
+  it('gives no verdict about an account with code, if one endpoint of two does not know its money yet', async () => {
+    const { item, signature } = await signedBy(stranger, { payer: NEWLY_RICH });
+    const code = { method: 'hardhat_setCode', params: [NEWLY_RICH, SIGNS_ALL] };
+    await Promise.all([evm.request(code), other.request(code)]);
+    await mint(evm, item);
+    const ask = { item, commitment: commitmentOf(item), signature, sender: undefined };
+    const lagging = openContext([other, undefined]);
+    await assert.rejects(
+      judge(lagging, ask).finally(() => close(lagging)),
+      ChainUnavailableError,
+    );
+    const caughtUp = openContext([other, undefined, undefined]);
+    assert.equal((await judge(caughtUp, ask).finally(() => close(caughtUp))).is, 'good');
   });
 
   it('takes the signature of an account’s key, if one endpoint of two invents code that confirms nothing', async () => {

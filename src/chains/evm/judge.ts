@@ -71,10 +71,15 @@ async function sharedVerdict(
   const endpoints = context.rpc.inOrder();
   let verdicts = await verdictsOf(endpoints.slice(0, 2));
   if (sharedOf(verdicts) === undefined) verdicts = [...verdicts, ...(await verdictsOf(endpoints.slice(2)))];
-  if (verdicts.length < 2) {
-    throw new ChainUnavailableError(ask.item.network, 'too few endpoints judge the signature of an account with code');
+  const shared = sharedOf(verdicts);
+  if (shared !== undefined) return shared;
+  // Against a single other verdict, that of the key stands. Two that differ both come from code, and one may be of an older block.
+  const fromCode = verdicts.filter(({ is }) => is !== byKey);
+  if (verdicts.length < 2 || fromCode.length > 1) {
+    const reason = 'too few endpoints agree about the signature of an account with code';
+    throw new ChainUnavailableError(ask.item.network, reason);
   }
-  return sharedOf(verdicts) ?? { is: byKey };
+  return { is: byKey };
 }
 
 function sharedOf(verdicts: readonly Verdict[]): Verdict | undefined {

@@ -67,7 +67,8 @@ export async function listPlacesToCheck(
   { network, limit }: { network: string; limit: number },
 ): Promise<PlaceToCheck[]> {
   return db<PlaceToCheck[]>`
-    select network, commitment, address, payment_id as "paymentId", is_searched as "isSearched" from deposit_places p
+    select network, commitment, address, payment_id as "paymentId", is_searched as "isSearched", opened_at as "openedAt"
+    from deposit_places p
     where p.network = ${network} and (p.is_stale or p.address in (
       select s.payer from items s
       where s.network = ${network} and s.state = 'due' and s.purpose = 'sweep' and s.refusal = 'short_balance'))
@@ -84,6 +85,7 @@ export async function listPlacesToCheckOf(
 
 export interface PlaceToCheck extends DepositPlace {
   readonly isSearched: boolean;
+  readonly openedAt: Date;
 }
 
 export interface ReleasedPlace extends DepositPlace {

@@ -27,8 +27,8 @@ export async function listOpenSenders(db: Reader): Promise<OpenSender[]> {
 }
 
 /**
- * The hashes to broadcast for these signers: of each open slot the version with the highest fee. Signers take turns, the lowest slots
- * first.
+ * The hashes to broadcast for these signers: of each open slot the version with the highest fee whose bytes are stored. Signers take
+ * turns, the lowest slots first.
  */
 export function listFormerVersions(
   db: Reader,
@@ -38,7 +38,7 @@ export function listFormerVersions(
     select v.hash from relay_sends s, lateral (
       select hash from relay_versions v
       where v.network = s.network and v.signer = s.signer and v.slot = s.slot
-      order by v.price desc, v.created_at desc limit 1
+      order by v.bytes = '', v.price desc, v.created_at desc limit 1
     ) v
     where s.network = ${network} and s.signer = any(${signers as string[]}::text[]) and s.state = 'open'
     order by row_number() over (partition by s.signer order by s.slot), s.signer limit ${limit}`;

@@ -90,6 +90,17 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
     on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }
 
+/** True if money is stored for the address without its log. */
+export async function hasMoneyWithoutLog(
+  db: Reader,
+  { network, commitment }: Pick<StoredMovement, 'network' | 'commitment'>,
+): Promise<boolean> {
+  const rows = await db`
+    select from movements
+    where commitment = ${commitment} and network = ${network} and source = 'balance' limit 1`;
+  return rows.length > 0;
+}
+
 /** Deletes the residual of an address in an asset, because the logs explain the balance again. */
 export async function deleteResidual(
   tx: Tx,

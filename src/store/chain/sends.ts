@@ -8,7 +8,10 @@ export interface SenderId {
   readonly signer: string;
 }
 
-/** A slot of a relayer (on EVM chains a nonce) that no final transaction has used, with its signed version of the highest price. */
+/**
+ * A slot of a relayer (on EVM chains a nonce) that no final transaction has used, with its signed version of the highest price. Versions
+ * whose bytes were pruned come last.
+ */
 export interface OpenSend {
   readonly slot: number;
   readonly kind: SendKind;
@@ -16,8 +19,10 @@ export interface OpenSend {
   readonly createdAt: Date;
   readonly hash: string;
   readonly offer: Offer;
-  /** The time at which the version of the highest price was signed. */
+  /** The time at which this version was signed. */
   readonly signedAt: Date;
+  /** True if the bytes of all its versions were pruned. */
+  readonly isPruned: boolean;
 }
 
 export type SendKind = 'batch' | 'nothing';
@@ -53,11 +58,13 @@ export async function listOpenSends(
   { from, to }: SlotRange,
 ): Promise<OpenSend[]> {
   const rows = await db<(OpenSendRow & Omit<OpenSend, 'slot' | 'offer'>)[]>`
-    select s.slot, s.kind, case s.lane when 'apart' then 'isolated' else 'main' end as lane, s.created_at as "createdAt", v.hash, v.price, v.terms, v.created_at as "signedAt"
+    select s.slot, s.kind, case s.lane when 'apart' then 'isolated' else 'main' end as lane, s.created_at as "createdAt", v.hash, v.price, v.terms,
+      v.created_at as "signedAt", v.is_pruned as "isPruned"
     from relay_sends s, lateral (
-      select hash, price, coalesce(terms, jsonb_build_object('tip', tip::text)) as terms, created_at from relay_versions v
+      select hash, price, coalesce(terms, jsonb_build_object('tip', tip::text)) as terms, created_at, bytes = '' as is_pruned
+      from relay_versions v
       where v.network = s.network and v.signer = s.signer and v.slot = s.slot
-      order by v.price desc, v.created_at desc limit 1
+      order by is_pruned, v.price desc, v.created_at desc limit 1
     ) v
     where s.network = ${network} and s.signer = ${signer} and s.state = 'open'
       and s.slot >= ${from} and s.slot < ${to}
@@ -114,7 +121,10 @@ export async function insertSend(
     from unnest(${send.keys as ItemKey[]}::text[]) with ordinality as c(key, position)`;
 }
 
-/** Stores another signed transaction for a slot that is already reserved. */
+/**
+ * Stores another signed transaction for a slot that is already reserved. The same transaction may be signed again after its bytes were
+ * pruned.
+ */
 export async function insertVersion(
   tx: Tx,
   { network, signer }: SenderId,
@@ -126,7 +136,8 @@ export async function insertVersion(
     insert into relay_versions (hash, network, signer, slot, bytes, price, terms, cost, created_at)
     values (${hash}, ${network}, ${signer}, ${slot}, ${bytes}, ${offer.price.toString()}, ${tx.json(offer.terms)},
       ${cost.toString()}, ${at})
-    on conflict (hash) do nothing`;
+    on conflict (hash) do update set bytes = excluded.bytes, created_at = excluded.created_at
+      where relay_versions.bytes = ''`;
 }
 
 /**

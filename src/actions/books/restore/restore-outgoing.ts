@@ -181,9 +181,12 @@ async function paymentOfPayout(tx: Tx, { id, before }: Left) {
   const [lot] = await findLotsByPayout(tx, payoutKeyOf(id));
   const paymentId = lot?.payment ?? before?.paymentId ?? paymentIdOf(id);
   const [payment] = await lockPayments(tx, [paymentId]);
-  if (payment === undefined) throw new Unplaced('was paid out, and nothing is held of its payment');
+  if (payment === undefined) throw new Unplaced(NOTHING_HELD);
   return { payment, item: await findPayingItem(tx, payment.id) };
 }
+
+const NOTHING_HELD =
+  'was paid out, and nothing is held of its payment: rebuild again when its deposit address has been checked, or begin with an earlier block';
 
 async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Promise<void> {
   await deleteSpends(tx, id);
@@ -193,7 +196,7 @@ async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Pr
   const isLeft = holdings.held
     .filter((lot) => lot.asset === asset && lot.network === network && isSameAddress(network, lot.account, account))
     .reduce((sum, { remainder }) => sum + remainder, 0n);
-  if (isLeft === 0n) throw new Unplaced('was paid out, and nothing is held of its payment');
+  if (isLeft === 0n) throw new Unplaced(NOTHING_HELD);
   if (isLeft < amount) throw new Unplaced('has another amount than the held one');
   const own = holdings.held.find((lot) => isSameAddress(network, lot.account, account))?.account ?? account;
   await insertSpends(tx, spendsOfPayout(holdings, { order: id, network, asset, account: own, amount }));
@@ -220,7 +223,9 @@ async function restoreFloatReturn(
 async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, at }: Left): Promise<Restored> {
   const locked = await lockUnexpectedOfPayment(tx, id);
   if (locked === undefined)
-    throw new Unplaced('returned unexpected money from before these blocks: begin with an earlier block');
+    throw new Unplaced(
+      'returned unexpected money that is not known here: rebuild again when its deposit address has been checked, or begin with an earlier block',
+    );
   if (locked.state === 'float') throw new Unplaced('returned unexpected money that is a float here');
   const unexpected = await atReturn(tx, locked, event);
   // A return that was requested since the backup may name another account, so that request is released.

@@ -22,6 +22,7 @@ import { commandOfLeader } from '../../lease.ts';
 import { mostPerRound, provedKey, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
 import { noticeDeposit } from './notice-deposit.ts';
+import { beginEarlierRound, type CheckedPlace, readEarlier } from './read-earlier.ts';
 import { dustLimitsOf } from './read-position.ts';
 
 /**
@@ -36,6 +37,7 @@ const PER_CHECKPOINT = 100;
  */
 export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
+  beginEarlierRound(watcher.memory);
   const places = await listPlacesToCheck(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
   const postpone = (place: DepositPlace) =>
@@ -71,7 +73,7 @@ function tokensAt(
 }
 
 export interface PlaceCheck {
-  readonly place: DepositPlace & { readonly isSearched?: boolean };
+  readonly place: CheckedPlace;
   readonly deposit: OpenDeposit;
   readonly number: number;
   /** True if a single endpoint suffices for this amount at this block. */
@@ -95,6 +97,7 @@ export async function checkPlace(
   if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
   const hasSurplus = [...found.unlisted.values()].some((units) => units > 0n);
   if (hasSurplus && !(await areTransfersRead(deps, place.network, number))) return false;
+  if (hasSurplus && !(await readEarlier(deps, { chain, memory, lease }, place, number))) return false;
   await commandOfLeader(deps, lease, async (tx, at) => {
     await lockPayments(tx, [place.paymentId]);
     await proveMovements(tx, place.network, found.proved);
@@ -112,6 +115,7 @@ export async function checkPlace(
       'a forged transfer: the endpoints do not show it',
     );
   }
+  memory.earlier.read.delete(provedKey(place));
   if (found.isWhole) memory.provedTimes.set(provedKey(place), found.block.timestampS);
   deps.world.crashPoint?.('deposit.recorded');
   return found.isWhole;

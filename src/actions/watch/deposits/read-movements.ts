@@ -17,7 +17,7 @@ import { commandOfLeader } from '../../lease.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
 
 /** The time for which a deposit address is watched after it was opened. It is long, because money may come late, or twice. */
-const WATCHED_MS = 30 * 86_400_000;
+export const WATCHED_MS = 30 * 86_400_000;
 const MAX_LOADED = 10_000;
 /**
  * Rows that are older than this are committed: no database transaction of a request is open so long, because PostgreSQL ends each of
@@ -53,7 +53,8 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
     readRange(watcher, readNumber + 1, next.readNumber),
     readRange(watcher, finalNumber + 1, Math.min(next.finalNumber, readNumber)),
   ]);
-  const movements = await storable(deps, watcher, found.flat());
+  const { chain } = watcher;
+  const movements = await storable(deps, { chain, network, places: memory.places.byAddress }, found.flat());
   await commandOfLeader(deps, lease, async (tx, at) => {
     await storeMovements(tx, { network, movements }, at);
     await putDepositCursor(tx, network, next);
@@ -108,9 +109,13 @@ async function readRange({ chain, memory }: Watcher, from: number, to: number): 
 }
 
 /** The found transfers as rows to store, with the times of their blocks, and whether their senders are on the screening list. */
-async function storable(
+export async function storable(
   deps: WatchDeps,
-  { chain, network, memory }: Watcher,
+  {
+    chain,
+    network,
+    places,
+  }: Pick<Watcher, 'chain' | 'network'> & { readonly places: ReadonlyMap<string, DepositPlace> },
   found: readonly Incoming[],
 ): Promise<ReadMovement[]> {
   if (found.length === 0) return [];
@@ -124,7 +129,7 @@ async function storable(
     if (header?.hash !== transfer.block.hash) {
       throw new ChainUnavailableError(network, 'its blocks and transfers do not belong together');
     }
-    const place = memory.places.byAddress.get(transfer.to);
+    const place = places.get(transfer.to);
     if (place === undefined) return [];
     return [movementOf(deps, transfer, { network, place, header, payers })];
   });
