@@ -350,7 +350,8 @@ describe('the secrets of a gateway', () => {
     const hold = (statement: () => Promise<unknown>) => holder`begin`.then(statement);
     const pay = async () => {
       await payer`begin`;
-      await payer`set local lock_timeout = '100ms'`;
+      // The rotation gives up its own wait after a moment. If payments waited for it, they would wait until the holder commits.
+      await payer`set local lock_timeout = '3s'`;
       await payer`lock table freezes in row share mode`;
       await payer`select from outgoing where id = ${ids[0] ?? ''} for update`;
       await payer`commit`;
