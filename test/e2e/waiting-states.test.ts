@@ -22,6 +22,7 @@ const statesOf = (table: string) => (WAITING[table] ?? []).filter((state) => !fl
 const WITHOUT_WAIT = [
   // Lists, and questions about one object.
   ...['api_requests_with_errors', 'audit_log_by_partner', 'book_entries_by_block', 'chain_events_by_subject'],
+  'chain_events_sweeps',
   ...['items_by_payer', 'mails_by_inbox', 'mails_by_merchant', 'merchant_brands_by_logo', 'merchant_logos_by_hash'],
   ...['merchants_by_partner', 'merchants_search', 'movements_without_log', 'outgoing_begun', 'outgoing_by_transaction'],
   ...['outgoing_of_merchant', 'outgoing_of_payment', 'payment_links_by_picture', 'payments_by_payer'],
