@@ -13,7 +13,7 @@ export type JudgedPayments = ReadonlyMap<string, string>;
 /**
  * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
  * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner.
- * Those that were judged last come last, and each merchant continues after its last judged payment.
+ * Partners and merchants that were judged last come last. Each merchant continues after its last judged payment.
  */
 export async function findPaymentsToJudge(
   db: Reader,
