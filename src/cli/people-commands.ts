@@ -70,7 +70,7 @@ const link = databaseCommand({
   positionals: { id: required(id, 'The person, as shown by people list.') },
   options: {
     'forget-passkeys': flag(
-      'The person has lost every passkey: they end, and the person adds a new one. Without mail the link is then shown.',
+      'The person lost every passkey: all end, and a new one is added. Without mail the link is shown.',
     ),
     language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.'),
   },

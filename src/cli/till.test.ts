@@ -273,7 +273,7 @@ describe('merchants, apps, bank arrangements and alerts', () => {
 
 describe('usage, configuration and help', () => {
   test('all problems of a line are reported at once, with exit code 2', async () => {
-    const argv = ['keys', 'create', '--mode', 'prod', '--label', '', '--expires', '2020-01-01T00:00:00Z'];
+    const argv = ['keys', 'create', '--mode', 'prod', '--label', '', '--expires', 'yesterday'];
     const { exitCode, stdout, stderr } = await till(...argv);
     assert.deepEqual([exitCode, stdout], [2, '']);
     for (const name of ['--partner', '--mode', '--label', '--expires', 'keys create --help'])

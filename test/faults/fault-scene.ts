@@ -51,8 +51,11 @@ const SECOND = {
   chainId: 84_532,
   token: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC' },
 } as const;
-/** The factor of production timeouts: a test need not wait for a timeout of ten seconds. */
-export const HASTE = 10;
+/**
+ * The factor by which timeouts are shorter than in production, so that a test waits three seconds for a silent endpoint and not ten. With
+ * a factor of ten, a busy machine that answers after 250 ms offered no option for more than a minute.
+ */
+export const HASTE = 3;
 
 /** A real chain, its scriptable lying endpoints, a database, and a whole gateway that relays and watches. */
 export async function openFaultScene(input: FaultSceneInput = {}) {
