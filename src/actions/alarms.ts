@@ -14,9 +14,9 @@ export interface Alarms {
 
 export interface AlarmOptions {
   /**
-   * True if the condition is one of this node, such as an unreachable rate source, and may differ on other nodes. A node then clears only
-   * an alert that it raised itself, or that no node has raised again for `UNSEEN_MS`. Otherwise the condition is the same for all nodes,
-   * and the last check decides.
+   * True if the condition may hold on one node and not on others, such as an unreachable rate source. A node then clears only an alert
+   * that it raised itself, or that no node has raised again for `UNSEEN_MS`. If false, the condition is the same for all nodes, and the
+   * last check decides.
    */
   readonly isPerNode?: boolean;
 }

@@ -8,7 +8,7 @@ export function isItsOwnFault(error: unknown): boolean {
   return databaseFault(error) === undefined;
 }
 
-/** Reports the error, and moves the row to the back of its queue: rows that cannot progress must not fill the queue. */
+/** Reports the error, and moves the row to the back of its queue, so that rows that cannot progress do not fill the queue. */
 type SetAside<Row> = (row: Row, error: unknown) => unknown;
 
 /**

@@ -28,8 +28,8 @@ export interface Reported<T> {
 }
 
 /**
- * Asks two endpoints about a fact, and the others only if those two do not agree. `ask` returns undefined if the endpoint does not know
- * the fact yet. An endpoint contradicted by two others is asked last from then on.
+ * Asks two endpoints about a fact, and further endpoints only if those two do not agree. `ask` returns undefined if the endpoint does not
+ * know the fact yet. An endpoint contradicted by two others is asked last from then on.
  */
 export async function askWitnesses<T>(
   reader: ChainReader,
@@ -51,7 +51,7 @@ export async function askWitnesses<T>(
   return { finding, statements };
 }
 
-/** The height of the chain as two endpoints report it: of its head, or of the block that `ask` returns. */
+/** The height of the chain's head, or of the block that `ask` returns, as two endpoints report it. */
 export async function askHeights(
   reader: ChainReader,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
@@ -66,8 +66,8 @@ export async function askHeights(
 }
 
 /**
- * The number of the account's used slots (on EVM chains, its nonce). Two endpoints are asked, and the others only if those two differ,
- * because then one of the two is behind or lies.
+ * The number of the account's used slots (on EVM chains, its nonce). Two endpoints are asked. Further endpoints are asked only if those
+ * two differ, because then one of them is behind or lies.
  */
 export async function askUsedSlots(reader: ChainReader, account: string): Promise<ReportedSlots> {
   const witnesses = reader.witnesses();
@@ -208,7 +208,9 @@ export interface ReportedTransfers {
   readonly dispute: string | undefined;
 }
 
-/** The most differing transfers that are checked one by one. If endpoints differ in more transfers, none is checked. */
+/**
+ * The maximum number of differing transfers that are checked one by one. If endpoints differ in more transfers, none of these is checked.
+ */
 const MAX_DOUBTFUL = 20;
 
 /**

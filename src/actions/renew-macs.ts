@@ -7,8 +7,8 @@ import { type CommandDeps, command } from './command.ts';
 export type Pages = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
 /**
- * The number of rows in a page, which stay locked while the page is written. A page is small and waits at most `MAX_WAIT_MS` for the
- * locks of others. Therefore no payment waits longer than 100 ms for a page.
+ * The number of rows in a page, which stay locked while the page is written. A page is small, and waits at most `MAX_WAIT_MS` for locks
+ * of other database transactions. Therefore no payment waits longer than 100 ms for a page.
  */
 const PAGE = 200;
 const MAX_WAIT_MS = 50;

@@ -28,9 +28,9 @@ export function subjectKeysOf(secrets: Secrets): KeyRing {
 }
 
 /**
- * The keys that seal subjects, of all master secrets that were ever in use: of the configured secrets, and the stored keys. A stored key
- * that cannot be opened belongs to a newer master secret, which this node gets with its next settings. A node skips such a key. A command
- * that reads the past needs all keys (`needsAll`), and gets a `WrongSecretError` instead.
+ * The keys that seal subjects, of all master secrets that were ever in use: those of the configured secrets, and the stored keys of
+ * earlier secrets. A stored key that cannot be opened belongs to a newer master secret, which this node gets with its next settings. A
+ * node skips such a key. A command that reads the past needs all keys (`needsAll`), and gets a `WrongSecretError` instead.
  */
 export async function openSubjectKeys(
   { db, secrets }: { readonly db: { readonly sql: Reader }; readonly secrets: Secrets },

@@ -12,11 +12,12 @@ import { intermediateAccounts, ownAccounts } from '../own-accounts.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * Accounts whose balances are compared with the books as one sum. The intermediate accounts of a network are one place, because
- * the books do not distinguish them; lots, floats and orders do. Every other account is a separate place.
+ * Accounts whose balances are compared with the books as one sum. The intermediate accounts of a network are one place, because the books
+ * record them as one account. Only lots, floats and outgoing orders name a single intermediate account. Every other account is a separate
+ * place.
  */
 export interface BookedPlace {
-  /** The account that names the place, the first of `accounts`. */
+  /** The address that identifies the place: the first of `accounts`. */
   readonly account: string;
   readonly accounts: readonly string[];
 }
@@ -30,7 +31,7 @@ export interface Surplus extends BookedPlace {
   readonly surplus: bigint;
 }
 
-/** The place that contains all intermediate accounts of a network, former ones included. The present account names it. */
+/** The place that contains all intermediate accounts of a network, former ones included. The present intermediate account identifies it. */
 export async function intermediatePlace(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
@@ -54,8 +55,8 @@ export async function ownPlaces(
 }
 
 /**
- * Surpluses of native coin on these places. Leaves a place out if a send of its accounts became final while the balances were read;
- * the next call includes it.
+ * The surplus of native coin at each of these places. A place is left out if a transaction of one of its accounts became final while the
+ * balances were read; the next call includes it.
  */
 export async function coinSurpluses(
   db: Reader,

@@ -23,7 +23,7 @@ const BEFORE_ALL = '-9223372036854775808';
  */
 const SETTLED_AFTER_MS = 2 * 60_000;
 
-/** Signs the heads of the books of each network and of the audit log, together with the retired keys of seals. */
+/** Signs the heads of the books of each network and of the audit log, together with the stored keys of older seals (`subject-keys.ts`). */
 export async function signHeads(
   db: Reader,
   { key, nowMs }: { readonly key: ReceiptKey; readonly nowMs: number },

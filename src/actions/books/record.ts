@@ -40,8 +40,8 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
 }
 
 /**
- * Raises an alert if money was spent whose arrival is no longer on the chain, because an operator has to replace it. The solvency
- * check freezes the asset, and clears the alert.
+ * Raises an alert if money was spent whose incoming transfer is no longer on the chain: an operator has to replace the money. The
+ * solvency check freezes the asset, and clears the alert.
  */
 async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
@@ -63,7 +63,7 @@ export async function acceptItems(
 ): Promise<void> {
   const isNew = new Set(await insertItems(tx, items, at));
   const entries = items
-    // Money that passes through a deposit address is booked when it arrives there.
+    // Money that passes through a deposit address is left out here, because it is booked when it arrives at the address.
     .filter(({ key, state, item }) => isNew.has(key) && state === 'due' && !isByDeposit(item.method))
     .map(({ key, item, isHeld = false }) => {
       const { network, asset, subject, amount, fee } = item;
@@ -92,7 +92,7 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   const wasInFlight = item.state === 'due' || item.state === 'sent';
   if (item.state === 'paid' || item.isDeposit) return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
-  // Only a due or a sent item was in flight. An offered item was not yet, and an unpaid item no longer is.
+  // Only an item in the state `due` or `sent` is in flight in the books: an `offered` item is not yet, and an `unpaid` item no longer is.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 

@@ -14,7 +14,7 @@ const WATCHED = [
   'receipt',
 ] as const satisfies MailKind[];
 
-/** Ends mails that were not sent in time, and deletes old ones. Returns true if there may be more. */
+/** Ends mails that were not sent in time, and deletes old mails. Returns true if there may be more of either. */
 export async function maintainMails(deps: CommandDeps, { keptDays }: { readonly keptDays: number }): Promise<boolean> {
   const counts = await command(deps, async (tx, now) => {
     const before = new Date(now.getTime() - keptDays * DAY_MS);

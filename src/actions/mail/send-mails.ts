@@ -21,7 +21,7 @@ const AT_ONCE = 4;
 /** The duration of a claim. It is longer than an attempt including the storage of its result. */
 const CLAIM_MS = ATTEMPT_MS + 20_000;
 
-/** Claims due mails and attempts each once. Returns true if there may be more. */
+/** Claims due mails and attempts to send each of them once. Returns true if more mails may be due. */
 export async function sendDueMails(deps: SendDeps, signal: AbortSignal): Promise<boolean> {
   const untilMs = deps.world.clock.nowMs() + CLAIM_MS;
   const claimed = await commandOfOne(deps, (now) => claimMails({ limit: AT_ONCE, now, until: new Date(untilMs) }));

@@ -19,7 +19,7 @@ export function attemptEntries({ attempts, versions, seen }: History, registry: 
 /** The purpose of an item, as the subject of a sentence. */
 const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return', sweep: 'sweep' } as const;
 
-/** The texts for the ways to pay in which the payer, not the gateway, sends the transaction. */
+/** The text of an attempt, by payment method, for methods in which the payer, not the gateway, sends the transaction. */
 const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until', string>) => string>> = {
   native: ({ sum, account, until }) => `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`,
   deposit: ({ sum, account, until }) => `The deposit address ${account} was handed out for ${sum}, ${until}.`,

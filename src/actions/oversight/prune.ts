@@ -95,7 +95,7 @@ async function pruneKind(deps: CommandDeps, { what, page }: Kind, before: Date):
   for (let after: unknown; ; ) {
     let fromMs = 0;
     const { rows, last } = await pages((tx) => {
-      // Measured from here, because attempts that only waited for a lock do not count.
+      // The duration of a page is measured from here, because attempts that only waited for a lock do not count.
       fromMs = deps.world.clock.nowMs();
       return page(tx, { after: after as never, before, limit });
     });

@@ -30,7 +30,7 @@ export interface RegisterSettlementsInput extends SettlementInput {
   readonly coolingOffMs: number;
 }
 
-/** Registers all destinations or none. */
+/** Registers all given destinations, or none of them if one is refused. */
 export function registerSettlements(
   deps: CommandDeps & RowKeyDeps,
   input: RegisterSettlementsInput,

@@ -35,7 +35,7 @@ export function createCoolOff(deps: CommandDeps & RowKeyDeps): () => Promise<boo
 }
 
 /**
- * Applies one page of changes whose cooling-off period is over. After a restore from a backup none is applied until the rebuild, so
+ * Applies one page of changes whose cooling-off period is over. After a restore from a backup no change is applied until the rebuild, so
  * that people have time to repeat vetoes that are missing in the backup.
  */
 function applyCooledOff(deps: CommandDeps & RowKeyDeps, after: CooledTurn | undefined) {

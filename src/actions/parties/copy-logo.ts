@@ -12,7 +12,7 @@ export interface CopyLogosDeps extends CommandDeps {
 const AT_ONCE = 4;
 /** The time for which a round leases its logos. It is longer than an attempt can take. */
 const LEASE_MS = 60_000;
-/** The waits before the second and the third attempt. If the third one fails, the merchant has to set the URL again. */
+/** The waits before the second and the third attempt. If the third attempt fails, the merchant has to set the URL again. */
 const RETRY_AFTER_MS = [60_000, 15 * 60_000];
 
 /** Copies a few due logos. Returns true if there may be more. */

@@ -11,8 +11,8 @@ import { eachPage, type Pages } from '../renew-macs.ts';
 import { macsOf, type RowKeyDeps } from '../row-keys.ts';
 
 /**
- * The history of settlement destinations. A new destination cools off if the merchant ever had another one for the asset, however
- * that one disappeared. Rows without a valid MAC, which somebody else has added, are ignored.
+ * The history of settlement destinations. A new destination cools off if the merchant ever had another one for the asset, no matter how
+ * that one was removed. Rows without a valid MAC, which somebody else has added, are ignored.
  */
 
 const { withMac, isOwn } = macsOf('destination_history', fieldsOf);

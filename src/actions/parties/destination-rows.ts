@@ -81,7 +81,7 @@ export function refuseForged(deps: RowKeyDeps, row: StoredDestination): void {
   throw new ApiError('invalid_state', 'The record of this destination is damaged: the operator has to repair it.');
 }
 
-/** The rows that the gateway wrote. The others raise an alert. */
+/** The rows that the gateway wrote. Every other row raises an alert. */
 export async function ownDestinations<T extends { readonly settlement: StoredDestination }>(
   tx: Tx,
   deps: RowKeyDeps,

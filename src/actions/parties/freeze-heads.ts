@@ -92,7 +92,8 @@ export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
 
 /**
  * Writes a head under the newest key, and returns the number of its freezes. With `isLost` the older keys are lost, so the table is
- * trusted as it is. The caller limits the wait for database transactions that move money, because others queue behind this lock.
+ * trusted as it is. The caller limits the wait for the lock: the lock waits for database transactions that move money, and further ones
+ * queue behind it.
  */
 export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { isLost: boolean }): Promise<number> {
   await lockFreezeTable(tx);

@@ -19,8 +19,8 @@ export interface FreezeInput extends FreezeTarget {
 }
 
 /**
- * Stops payments or outgoing transfers. Waits for running database transactions that accept or send money. After the return no node
- * accepts or sends anything that the freeze stops. A repeated freeze keeps the first reason.
+ * Stops payments or outgoing transfers. Waits for running database transactions that accept or send money. When the function has
+ * returned, no node accepts or sends anything that the freeze stops. A repeated freeze keeps the first reason.
  */
 export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
   return command(deps, async (tx, now) => {

@@ -41,8 +41,8 @@ export interface IssuedKey {
 export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     if ((await findPartner(tx, input.partnerId)) === undefined) throw partnerNotFound(input.partnerId);
-    // The locks prevent a key for a merchant that is being deleted. They are taken in one order, because two requests may name the
-    // same merchants.
+    // The locks prevent a key for a merchant that is being deleted. They are taken in the order of the ids, so that two requests that
+    // name the same merchants cannot deadlock.
     for (const id of [...new Set(input.merchantIds)].toSorted()) await lockLivingMerchant(tx, input, id);
     const { actor, quota, ...settings } = input;
     if (quota !== undefined) await refuseBeyond(tx, now, input, quota);
@@ -97,7 +97,7 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
       before: { id: old.id, expiresAt: old.expiresAt },
       settings: { partnerId, mode, label, scopes, merchantIds, addresses, expiresAt, rotatedFrom: old.id },
     });
-    // The key is read again, because an earlier expiry stays in force.
+    // The old key is read again, because it may have had an expiry before the end of the overlap, which stays in force.
     const replaced = (await lockApiKey(tx, old.id)) ?? old;
     return { ...issued, replaced };
   });

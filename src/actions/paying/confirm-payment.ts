@@ -179,8 +179,9 @@ interface Hint {
 }
 
 /**
- * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches for
- * the transaction. A payment past its expiry needs no search, because it shows as `processing` until its deadline is final.
+ * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches for the
+ * transaction. A payment past its expiry needs no search, because it shows as `processing` until the deadline of its coin actions is
+ * final.
  */
 async function storeHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;
@@ -210,7 +211,7 @@ interface Judged {
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
   const { payment, network, confirmation, key, verdict } = judged;
-  // If the nonce is used, we may have used it ourselves, for a request that came at the same time.
+  // A nonce that the chain reports as used may have been used by our own item, if another request brought the same signature.
   if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [key])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;

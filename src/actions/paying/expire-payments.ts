@@ -59,7 +59,7 @@ async function isReadTo({ db }: CommandDeps, { chain }: ConnectedChain, height: 
 }
 
 /**
- * Expires overdue payments. Returns true if there may be more. After a restore none expires: a payment may have been paid since the
+ * Expires overdue payments. Returns true if there may be more. After a restore no payment expires: it may have been paid since the
  * backup, which only the rebuild finds out.
  */
 export function expirePayments(deps: CommandDeps, limit = BATCH): Promise<boolean> {

@@ -48,7 +48,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const { chain } = connected;
   const item = sealItem(deps, chain.payerSide, option.item, payment.sealedId);
   const requests = walletRequests(chain.payerSide, item, 0n);
-  // A wallet that has lost the list sends no data. The option alone suffices.
+  // A wallet that no longer has the list of options sends no data. The id of the option alone suffices.
   if (data !== '' && data !== buildData(item, requests)) throw otherData();
   if (item.method !== 'native') return requests;
 

@@ -7,7 +7,10 @@ import { type CommandDeps, command } from '../command.ts';
  */
 const BATCH = 500;
 
-/** Stores the days of the first and the last payment of some customers for whom they are missing. The others wait for the next run. */
+/**
+ * Stores the days of the first and the last payment of some customers for whom they are missing. The other customers wait for the next
+ * run.
+ */
 export async function findCustomerDays(deps: CommandDeps): Promise<boolean> {
   await command(deps, (tx) => findDaysOfCustomers(tx, BATCH));
   return false;

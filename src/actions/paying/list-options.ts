@@ -197,7 +197,7 @@ async function survey(deps: ListOptionsDeps, network: NetworkOffer): Promise<Sur
     noteFaults(deps, offers, found);
     return found;
   } catch (error) {
-    // A bug in reading one chain must not remove the options of the others.
+    // A bug in reading one chain must not remove the options of the other chains.
     if (!(error instanceof ChainUnavailableError)) {
       deps.log.error({ err: error, network: connected.chain.network.chainId }, 'the network could not be surveyed');
       return undefined;

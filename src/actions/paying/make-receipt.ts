@@ -100,7 +100,10 @@ function formOf({
   return isRefunded ? REFUNDED_FORM : RECEIPT_FORM;
 }
 
-/** A refund in a receipt: the members that every form has, and the members that only sealed forms have. */
+/**
+ * A refund as a receipt shows it. `plain` has the members that every form of receipt shows, `shown` the members that only sealed forms
+ * show.
+ */
 interface ProvedRefund {
   readonly plain: RefundReceipt;
   readonly shown: Pick<RefundReceipt, 'subject' | 'nonceSpace'>;

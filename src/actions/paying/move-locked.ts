@@ -123,7 +123,10 @@ export async function moveLocked(
   return outcomes;
 }
 
-/** Has the money of ended payments computed again, if they may have deposit addresses. Only payments with a native deadline have them. */
+/**
+ * Has the money of ended payments computed again if they may have deposit addresses. Every payment with a deposit address has a native
+ * deadline, so the other payments are skipped.
+ */
 async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
   if (ended.length === 0) return;

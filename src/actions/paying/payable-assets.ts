@@ -59,8 +59,8 @@ export function quoteAgain(
 }
 
 /**
- * The asset, if it is offered and the payment accepts it. Every way to pay goes through this function, so none offers or takes another
- * asset.
+ * The asset, if it is offered and the payment accepts it. Every way to pay goes through this function, so no way offers or takes an asset
+ * that is not accepted.
  */
 function acceptedAsset(registry: Registry, { acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
   const asset = registry.asset(id);
@@ -94,8 +94,8 @@ export interface AskedUnit {
 
 /**
  * The reason why no payment in this unit could ever be paid; undefined if one could. Only the configuration counts (networks, their
- * assets, the pairs of the rate sources), so that an outage stops no creation. Undefined also for a test key that prices in live assets,
- * and for a mode without any network: it is not set up yet, but partners may already build against it.
+ * assets, the pairs of the rate sources), so that an outage stops no creation. Also undefined for a test key that prices in live assets,
+ * and for a mode without any network, because partners may build against a mode that is not set up yet.
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates' | 'registry'>,

@@ -19,16 +19,17 @@ import { logLink } from './links/log-link.ts';
 
 const ACTOR = 'gateway';
 const ALL_RENEWED = { action: 'pictures.renewed', subject: 'pictures' } as const;
-/** A picture has at most two megabytes. */
+/** The number of pictures in a page. Each picture has at most two megabytes. */
 const PAGE = 8;
-/** All pictures are read twice. Until its last node is replaced, the older version may store a picture after the first time. */
+/** All pictures are read twice: until its last node is replaced, the older version may store a picture after the first reading. */
 const TIMES = 2;
 const PAUSE_MS = 86_400_000;
 
 /**
  * The job that writes the pictures of an older version anew, at the first start and once more a day later: that version stored them as
- * they came, with any number of pixels. A picture that is refused is dropped. Each run handles one page and goes on where the last one
- * stopped. A run returns true if there is more. After a crash all is repeated, which changes no picture that is new already.
+ * they came, with any number of pixels. A picture that is refused is dropped. Each run handles one page and continues after the page of
+ * the previous run. A run returns true if there is more. After a crash the job begins again, which changes no picture that was already
+ * written anew.
  */
 export function createPictureRenewal(deps: CommandDeps): () => Promise<boolean> {
   let isOver = false;
@@ -73,7 +74,7 @@ interface Pass {
   readonly seen: number;
 }
 
-/** The entries of the readings that have ended, the newest first. */
+/** The audit entries of the readings that have ended, the newest first. */
 function listEnded(db: Reader, now: Date): Promise<AuditEntry[]> {
   const { action, subject } = ALL_RENEWED;
   // The clock of the node that wrote an entry may be ahead of ours.
@@ -103,7 +104,7 @@ interface Renewal {
   readonly at: Date;
 }
 
-/** False if the picture was changed meanwhile. */
+/** Replaces a stored picture. Returns false if somebody has changed the picture meanwhile. */
 async function replace(tx: Tx, { place, stored: { id, hash }, renewed, at }: Renewal): Promise<boolean> {
   if (place === 'copied') return replaceCopiedLogo(tx, { merchantId: id, hash, logo: renewed });
   if (place === 'uploaded') return replaceUploadedLogo(tx, { merchantId: id, hash, logo: renewed });
@@ -116,7 +117,7 @@ async function replace(tx: Tx, { place, stored: { id, hash }, renewed, at }: Ren
   return true;
 }
 
-/** Another node may have noted the same reading. */
+/** Records a finished reading in the audit log, unless another node has recorded it. */
 async function noteRenewed(tx: Tx, { number, seen, at }: { number: number; seen: number; at: Date }): Promise<void> {
   await lockName(tx, ALL_RENEWED.action);
   if ((await listEnded(tx, at)).length > number) return;

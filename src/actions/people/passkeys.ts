@@ -63,8 +63,8 @@ export async function registerOptions(deps: PasskeyDeps, session: SessionHolder)
 }
 
 /**
- * Stores a new passkey of the session's person. The person has just used it, so the session counts as verified, and lasts as long as
- * one that began with a passkey.
+ * Stores a new passkey of the session's person. The person has just used it, so the session counts as verified, and lasts as long as a
+ * session that began with a passkey.
  */
 export async function registerPasskey(
   deps: PasskeyDeps,

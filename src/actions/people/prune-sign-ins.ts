@@ -4,7 +4,7 @@ import { pruneLinks } from '../../store/people/sign-in-links.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { onSteadyTime } from './steady-time.ts';
 
-/** Rows are kept this long after their end. That is longer than the clocks of nodes differ, which is by seconds. */
+/** Rows are kept this long after their end. The clocks of nodes differ only by seconds, so by then a row has ended for every node. */
 const RETENTION_MS = 24 * 3_600_000;
 const AT_ONCE = 1_000;
 

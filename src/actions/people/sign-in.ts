@@ -36,7 +36,7 @@ export function signInByLink(
     if (person === undefined) {
       throw new ApiError('unauthorized', 'This link was used before, has expired, or was replaced. Ask for a new one.');
     }
-    // A session by link counts as verified only for a person without a passkey, so that the person can add the first one.
+    // A session by link counts as verified only for a person without a passkey, so that the person can add the first passkey.
     const hasPasskey = (await listPasskeys(tx, person.id)).length > 0;
     const verifiedAt = hasPasskey ? NEVER : now;
     return openSession(tx, deps, { person, browser, now, by: 'link', verifiedAt, lifeMs: LINK_SESSION_MS });

@@ -11,7 +11,10 @@ import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 
 const HOUR_MS = 3_600_000;
 const CHECK_EVERY_MS = 10_000;
-/** Isolated items (see `relay-once.ts`) may use the network's budget divided by this, so that they cannot stop the others. */
+/**
+ * Isolated items (see `relay-once.ts`) may use the network's budget divided by this number, so that they cannot use up the budget of all
+ * other items.
+ */
 const ISOLATED_SHARE = 4n;
 /** The pause of the items of a payer whose budget is spent. */
 const DEFER_MS = 30_000;
@@ -20,7 +23,7 @@ const DEFER_MS = 30_000;
 export interface SpentBudgets {
   /** True if the budget of the network is spent: nothing new is sent. */
   readonly isSpent: boolean;
-  /** True if the part for isolated items is spent. */
+  /** True if isolated items (see `relay-once.ts`) have spent their part of the network's budget. */
   readonly isIsolatedSpent: boolean;
   /** The payers whose budget is spent. */
   readonly payers: ReadonlySet<string>;
@@ -89,7 +92,7 @@ export async function affordableOffer(deps: RelayDeps, { chain, id, alarms }: Re
   return isAbove ? undefined : offer;
 }
 
-/** Returns the due items of payers whose budget is not spent, and defers all others. */
+/** Returns the due items of payers whose budget is not spent, and defers all other due items. */
 export async function withinBudgets(
   deps: RelayDeps,
   due: readonly DueItem[],

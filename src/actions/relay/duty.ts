@@ -14,9 +14,9 @@ export interface Duty {
 }
 
 /**
- * The duty of a relayer. A retired relayer takes no new item. It still maintains its stored transactions, and sends native coin of
- * its own that is returned to its sender. The other relayers share all other items. A retirement is in force on every node within a
- * second.
+ * The duty of a relayer. A retired relayer takes no new item. It still maintains its stored transactions, and sends its own native coin
+ * if unexpected coin on its account is returned to the sender. The other relayers share all other items. A retirement is in force on
+ * every node within a second.
  */
 export async function dutyOf(deps: RelayDeps, { id, peers, isCoinOnly = false, memory }: Relayer): Promise<Duty> {
   if (isCoinOnly) return { isCoinOnly, share: WHOLE };

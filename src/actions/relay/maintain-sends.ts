@@ -117,7 +117,7 @@ async function signStep(
   return signed.hash;
 }
 
-/** Signs the unpaid items again. If none is left, an empty transfer uses the slot. */
+/** Signs the unpaid items of the slot again. If none is left, an empty transfer uses the slot. */
 async function resign(deps: RelayDeps, relayer: Relayer, bid: Bid): Promise<SignedTransaction> {
   const items = await findLiveItems(deps.db.sql, relayer.id, bid.slot);
   const batch = items

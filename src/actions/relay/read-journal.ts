@@ -40,8 +40,8 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
 }
 
 /**
- * The reported counts of used slots. If the only endpoint contradicts the journal, its count at a final block must confirm them,
- * because a single answer may be wrong.
+ * The reported counts of used slots. If the only endpoint contradicts the journal, its count must be confirmed by its count at a final
+ * block, because a single answer may be wrong.
  */
 async function confirmed(
   { db }: RelayDeps,

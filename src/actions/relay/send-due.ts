@@ -20,12 +20,15 @@ import type { Duty } from './duty.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
-/** While a transaction is in flight, new items wait this long for others, because one transaction is cheaper than two. */
+/**
+ * While a transaction is in flight, new items wait this long for further items, because one transaction for all of them is cheaper than
+ * two.
+ */
 const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
 /** The maximum number of due items that a round reads: enough for several full transactions. The next round reads the rest. */
 const MAX_DUE = 1_000;
-/** An item that is due this long may be taken by any relayer, even from the share of another one. */
+/** An item that is due this long may be taken by any relayer, even if it belongs to the share of another relayer. */
 const SHARED_AFTER_MS = 3_000;
 
 /** The maximum number of isolated items of one payer that are sent and not final yet, so that a failure is seen before more are sent. */
@@ -209,8 +212,8 @@ async function store(
 }
 
 /**
- * The items of a batch that would be paid now, according to a simulation. The others are postponed: the reason may pass, and only the
- * chain can prove that it does not. A simulation alone never ends an item.
+ * The items of a batch that would be paid now, according to a simulation. The other items are postponed, because the reason of their
+ * refusal may pass. A simulation never ends an item: only the chain can prove that it can never be paid.
  */
 async function simulated(
   deps: RelayDeps,
@@ -250,7 +253,7 @@ async function certainRefusals(
     return reasons;
   }
   const doubted = await refusals(deps, relayer, batch, { offer, isDoubted: true }).catch((error) => {
-    // If no second endpoint answers, the first answer counts: a refusal only postpones its item, and the others are sent.
+    // If no second endpoint answers, the first answer counts: a refusal only postpones its item, and the other items are sent.
     if (reasons === undefined || !(error instanceof ChainUnavailableError)) throw error;
     return reasons;
   });

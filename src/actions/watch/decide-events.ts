@@ -23,7 +23,7 @@ import { settlePaid } from './settle-paid.ts';
 import { slotOnChain } from './slot-on-chain.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
-/** The number of types of events, which share a round. */
+/** The number of types of events. Each type gets an equal part of a round. */
 const TYPES = 3;
 
 /** The events that a round leaves to the next one. */
@@ -60,7 +60,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   await forget(deps, watcher, refuted);
   const paid = await decidePaid(deps, watcher, proved);
   await settleSwept(deps, watcher, proved);
-  // Paid events are marked first, because strangers can cause any number of other events.
+  // Paid events are marked as decided before all other events, of which strangers can cause any number.
   await mark(
     deps,
     watcher,
@@ -74,7 +74,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   await mark(deps, watcher, decided);
   return {
     hasMore: found.length === limit && paid.length + decided.length > 0,
-    // Payments have a third of a round that events of our items fill. With fewer of them, the round had all.
+    // If events of our items fill a round, a third of it is for paid events. A round with fewer paid events contained all of them.
     hasMorePayments: known.length === limit && paid.length * TYPES >= limit,
   };
 }

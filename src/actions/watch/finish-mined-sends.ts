@@ -90,7 +90,8 @@ async function withoutUnread<T extends FinishedSend>(
       if (hash === null || (await findLiveItems(deps.db.sql, { network, signer }, slot)).length === 0) return send;
       const { finding, statements } = await askWitnesses(chain.reader, (witness) => eventsOf(witness, hash), eventsKey);
       if (finding.is === 'open') return undefined;
-      // Of a contradiction every event is stored, so that the proof of events reports who says what.
+      // If the endpoints contradict each other, the events of all of them are stored. The proof of events then reports which endpoint
+      // shows what.
       const reported = statements.flatMap(({ answer }) => answer ?? []);
       const events = finding.is === 'disputed' ? reported : finding.value;
       if (events.length === 0) return send;
@@ -111,7 +112,7 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
   return (await witness.receipt(hash))?.events;
 }
 
-/** The same for the same events, also if an endpoint repeats some. */
+/** A key that is equal for lists with the same events, in any order, even if an endpoint lists an event twice. */
 function eventsKey(events: readonly ChainEvent[]): string {
   return [...new Set(events.map((event) => JSON.stringify(storedEvent(event))))].sort().join();
 }

@@ -132,13 +132,14 @@ async function followReorg(
   { head, current }: { head: Block; current: Block | undefined },
 ): Promise<View> {
   if (current === undefined) {
-    // The chain is shorter than the cursor. On the same branch the cause is a lagging replica.
+    // The chain is shorter than the cursor. If its head is a block that the watcher has read, the cause is a lagging replica, and not a
+    // reorg.
     const seen = await listSeenBlocks(deps.db.sql, watcher.network);
     const known = seen.find(({ number }) => number === head.number);
     if (known === undefined || known.hash === head.hash) return viewOf(watcher, cursor, { head, hasNews: false });
   }
   const next = await rollBack(deps, watcher, cursor);
-  // Final blocks have changed, so those that were read for single addresses are read again.
+  // Final blocks have changed, so those that were read for single deposit addresses are read again.
   if (next.finalNumber < cursor.finalNumber) watcher.memory.earlier.read.clear();
   return { ...viewOf(watcher, next, { head, hasNews: true }), isBehind: true };
 }

@@ -279,7 +279,7 @@ function timeOf(view: FinalView | undefined): number {
   return (view?.block.timestampS ?? 0) * 1000;
 }
 
-/** The ended items as they appear in the evidence of an event. It names items by commitment, as the chain does. */
+/** The ended items as they appear in the evidence of an event. The evidence names items by commitment, as the chain does. */
 function endEvidence(items: readonly StoredItem[], ended: readonly ItemEnd[]) {
   const commitments = new Map(items.map(({ key, commitment }) => [key, commitment]));
   return ended.map(({ key, state, reason }) => ({ commitment: commitments.get(key), state, reason }));

@@ -21,8 +21,8 @@ const STRANDED_AFTER_MS = 3 * 60_000;
 /** An unmined transaction is given up after this time. Endpoints forget a pending transaction within hours or a few days. */
 const GIVEN_UP_AFTER_MS = 7 * 86_400_000;
 /**
- * The interval of checks whether given-up transactions were mined. The audit reports gas that is not booked in two runs, a minute
- * apart.
+ * The interval of checks whether given-up transactions were mined. It is no longer than the interval of the audit, a minute: the audit
+ * reports gas that is not booked in two successive runs.
  */
 const LOOK_AGAIN_MS = 60_000;
 const MAX_BROADCASTS = 64;

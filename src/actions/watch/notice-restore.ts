@@ -16,12 +16,12 @@ import { SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * The maximum number of events that one round checks with the endpoints. The others wait for the next round, because strangers can
- * cause any number of them.
+ * The maximum number of events that one round checks with the endpoints. Strangers can cause any number of such events, so the rest waits
+ * for the next round.
  */
 const MAX_PROVED = 50;
 
-/** Events without a stored item whose check has a special result. All others are decided without a problem. */
+/** Events without a stored item whose check has a special result. All other such events are marked as decided, without a problem. */
 export interface StrangeEvents {
   /** Events that the endpoints could not confirm or refute yet. */
   readonly open: ReadonlySet<StoredEvent>;
@@ -65,7 +65,7 @@ export async function noticeRestore(
       : left.has(event) || isAmong(network, own, origin.from);
   const forged: StoredEvent[] = [];
   const proofs: StoredEvent[] = [];
-  // All events are checked at once. One after the other, strangers' events would delay the next round by a round trip each.
+  // All events are checked at the same time. One after the other, each event of a stranger would delay the next round by a round trip.
   await Promise.all(
     proved.map(async (event) => {
       const { transactionHash } = event;
@@ -94,7 +94,10 @@ export async function noticeRestore(
   return { open, unproved };
 }
 
-/** Rotates the claims by `turns`, so that claims about which the endpoints contradict each other do not fill every round. */
+/**
+ * Rotates the claims (events that may prove a restore) by `turns`, so that claims about which the endpoints contradict each other do not
+ * fill every round.
+ */
 function inTurn<T>(claims: readonly T[], turns: number): readonly T[] {
   const first = claims.length === 0 ? 0 : turns % claims.length;
   return [...claims.slice(first), ...claims.slice(0, first)];

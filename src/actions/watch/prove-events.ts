@@ -123,8 +123,9 @@ export function showings(reader: ChainReader, events: readonly StoredEvent[]) {
 
 interface Seen {
   /**
-   * The events of each transaction by their log index, without any if the endpoint has no receipt. Undefined if it gave no answer.
-   * Anybody can put thousands of events of known items into one transaction, so none is searched for in a list.
+   * The events of each transaction by their log index: an empty map if the endpoint has no receipt, undefined if it gave no answer. They
+   * are in a map, because anybody can put thousands of events of known items into one transaction, and searching a list for each would be
+   * slow.
    */
   readonly receipts: ReadonlyMap<string, ReadonlyMap<number, ChainEvent> | undefined>;
   readonly blocks: ReadonlyMap<number, Block | undefined>;

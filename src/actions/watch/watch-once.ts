@@ -74,7 +74,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   const ask = { finalAt: new Date(await timeToJudge(deps, watcher, view)), limit: mostPerRound(deps) };
   const now = new Date(deps.world.clock.nowMs());
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
-  // If the page is not full, every payment has had its turn.
+  // A page that is not full contains all payments that had no turn yet, so the turns begin again.
   if (payments.length < ask.limit) judged.clear();
   else for (const { id, merchantId } of payments) setLast(judged, merchantId, id);
   const subjects = payments.map(({ id }) => id);

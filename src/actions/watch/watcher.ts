@@ -102,19 +102,24 @@ export interface WatchMemory {
     readonly read: Map<string, EarlierBlocks>;
   };
   /**
-   * For each deposit address, by `provedKey`: the block time, in Unix seconds, up to which two endpoints have confirmed all of its money
-   * in this round. Larger amounts need more depth, so this time is earlier for them.
+   * For each deposit address, by `provedKey`: the block time, in Unix seconds, up to which enough endpoints have confirmed all of its
+   * money in this round. Larger amounts need more depth, so this time is earlier for them.
    */
   readonly provedTimes: Map<string, number>;
-  /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
+  /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress do not delay other rows. */
   readonly turns: {
-    /** By merchant: the id of the last payment. The merchants are in the order of their last turns. */
+    /**
+     * By merchant: the id of the payment that was judged last. The merchants are in the order of these judgements, the latest at the end.
+     */
     readonly payments: Map<string, string>;
     /** The outgoing item that was judged last. */
     outgoing: ItemKey | '';
-    /** Events that are not decided yet. Empty if the last round had all of them. */
+    /** By type: the last event that had its turn. Empty if the last round had all undecided events. */
     events: EventTurns;
-    /** The number of claims of a forgotten transfer that had their turn. */
+    /**
+     * The number of claims (events that may prove a restore) that were checked in earlier rounds. The next round continues with the claim
+     * after them.
+     */
     claims: number;
   };
 }

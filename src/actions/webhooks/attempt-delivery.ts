@@ -54,7 +54,7 @@ export async function attemptDelivery(
   return { ...(await attempt({ exchange, clock }, { url: endpoint.url, eventId, body, secrets })), isReceivers: true };
 }
 
-/** The result of an attempt, with the time of the next one if there is one. */
+/** The result of an attempt, with the time of the next attempt if there is one. */
 export function resultOf(
   world: World,
   { url }: Endpoint,

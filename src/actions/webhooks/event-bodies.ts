@@ -65,7 +65,7 @@ async function render(
   try {
     return await renderSome(events);
   } catch {
-    // One event that cannot be rendered must not stop the others.
+    // One event that cannot be rendered must not stop the other events.
     const rendered: [string, Uint8Array][] = [];
     for (const event of events) {
       try {

@@ -19,7 +19,7 @@ export interface Audited {
   readonly alarms: Alarms;
   /** The alert for parts of the chain that cannot be compared. */
   readonly unread: Alarms;
-  /** Accounts whose balance differed in the last run. */
+  /** The subjects of all differences that the last run found. A difference of a balance is reported only if the last run found it, too. */
   readonly doubted: Set<string>;
   /** The page of deposit addresses that the next run compares. */
   addresses: { readonly after?: WaitingKey | undefined; readonly pageSize?: number };
@@ -43,7 +43,8 @@ export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, 
   });
   if (report === undefined) return false;
   if (!report.hasAddressDifference) audited.addresses = { ...addresses, after: report.lastAddress };
-  // Money that has just arrived may not be booked yet, so a balance must differ in two successive runs.
+  // Money that has just arrived may not be booked yet. So a difference without a transaction, which is one of a balance, is reported only
+  // if the last run found it, too.
   const sure = report.differences.filter(({ transaction, subject }) => transaction !== null || doubted.has(subject));
   doubted.clear();
   for (const { subject } of report.differences) doubted.add(subject);

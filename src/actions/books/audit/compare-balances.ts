@@ -37,7 +37,7 @@ export async function compareIntermediate(
         .then(sum)
         .catch((error: unknown) => {
           if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
-          // A token that is not in the books may not exist on the chain.
+          // A configured token without book entries may not exist on the chain, so its balance counts as zero.
           if (!booked.has(asset)) return 0n;
           unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
           return units;

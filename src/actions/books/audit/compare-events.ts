@@ -22,7 +22,7 @@ import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
 import { hasOwnSeal, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
 
 export interface Difference {
-  /** The payment or account concerned. */
+  /** The id of the payment or transfer, or the address of the account, whose records differ from the chain. */
   readonly subject: string;
   readonly block: number | null;
   readonly transaction: string | null;
@@ -31,9 +31,9 @@ export interface Difference {
 
 export interface EventsCompared {
   readonly events: number;
-  /** Events that belong to no payment of ours. */
+  /** The number of events that belong to no payment or transfer of ours. */
   readonly foreign: number;
-  /** Events that the watcher has not decided on yet. */
+  /** The number of events that the watcher has not decided yet. */
   readonly waiting: number;
   readonly differences: readonly Difference[];
   /** One sentence for each log that cannot be read. */
@@ -168,10 +168,10 @@ type OwnableEvent = Pick<
 >;
 
 /**
- * Returns a function that is true for an event of this gateway. Anybody can use the Collector to pay anybody. An event without a
- * known item belongs to this gateway if it has a seal of this gateway. Contracts of the first releases emit no seals, and any id:
- * there the event belongs to this gateway if we sent its transaction, if a payment names the transaction, or if the money went to an
- * account that we pay to.
+ * Returns a function that is true for an event of this gateway. Anybody can use the Collector to pay anybody. An event without a known
+ * item belongs to this gateway if it has a seal of this gateway. Contracts of the first releases emit no seals and accept any id: their
+ * event belongs to this gateway if we sent its transaction, if a payment names the transaction, or if the money went to an account that
+ * we pay to.
  */
 export async function ownershipOf(
   db: Reader,
@@ -220,7 +220,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
 }
 
 function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wasReverted: boolean): string[] {
-  // The item was paid after its payment had ended, so the payment's row describes another item.
+  // The item was paid after its payment had ended. The payment's row describes another item, so it is not compared.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
   const isBuyer =

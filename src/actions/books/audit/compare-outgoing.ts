@@ -15,7 +15,8 @@ export async function compareOutgoing(
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
-  // Rows are read before entries. In the other order a transfer could be completed between the two reads, and would look unbooked.
+  // Outgoing rows are read before book entries. In the other order a transfer could be completed between the two reads, and would look as
+  // if it were not booked.
   const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
   const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
   const outgoing = new Map(rows.map((row) => [row.id, row]));

@@ -90,7 +90,7 @@ async function openingsOf(
 
 interface Search {
   readonly found: Surplus;
-  /** Opening balances, which are no arrivals. */
+  /** The opening balances, which do not count as arrivals. */
   readonly openings: readonly Opening[];
   /** The first block of the search. The balance at this block was explained by an earlier check. */
   readonly from: number;
@@ -98,7 +98,10 @@ interface Search {
   readonly to: number;
 }
 
-/** The unexpected money that makes up the surplus. Undefined if the search must be repeated. */
+/**
+ * The unexpected money that makes up the surplus. Undefined if the search must be repeated, because endpoints did not answer or the rows
+ * of a payment are lost.
+ */
 async function unexpectedFrom(
   deps: CommandDeps,
   connected: ConnectedChain,
@@ -119,7 +122,7 @@ async function unexpectedFrom(
   }
 }
 
-/** The surplus without opening balances. */
+/** The surplus minus the opening balances. */
 function surplusOf({ found, openings }: Search): bigint {
   return openings.reduce((left, { units }) => left - units, found.surplus);
 }
@@ -167,7 +170,8 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, search: Se
     const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
-  // An earlier check has explained the balance at `from`, so a surplus there comes from changed books and is no arrival.
+  // An earlier check has explained the balance at `from`. A surplus at that block comes from later changes of the books, so it is not an
+  // arrival.
   const before = await surplusAt(from);
   return between(from, before === undefined || before < 0n ? 0n : before, to, surplusOf(search));
 }
@@ -214,7 +218,10 @@ async function attribute(
   return left <= 0n ? unexpectedMoney : [...unexpectedMoney, unexplainedCoin(connected, { ...arrival, units: left })];
 }
 
-/** True if two reports show the same transfer. The sender gets the coin back, so its address may not come from one endpoint alone. */
+/**
+ * True if two reports show the same transfer. The coin may be returned to its sender, so one endpoint alone must not determine the
+ * sender's address.
+ */
 function isSameTransfer(a: Incoming, b: Incoming): boolean {
   return a.from === b.from && a.to === b.to && a.asset === b.asset && a.amount === b.amount;
 }

@@ -51,7 +51,10 @@ export async function checkSolvency(deps: SolvencyDeps, connected: ConnectedChai
   }
 }
 
-/** The balance of the accounts at the block, plus gas that is mined and not booked. Undefined while that is uncertain. */
+/**
+ * The balance of the accounts at the block, plus gas that is mined and not booked. Undefined while the endpoints do not agree on the
+ * balance and on the hash of the block.
+ */
 async function heldAt(
   { db }: SolvencyDeps,
   { chain }: ConnectedChain,
@@ -87,7 +90,7 @@ async function testify(
   }: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number },
 ) {
   const balances = await Promise.all(accounts.map((account) => witness.holding(account, asset, number)));
-  // The block is read after the balances, so that a reorg in between shows as another hash.
+  // The block is read after the balances. After a reorg in between the block has another hash, and the balances do not count.
   const block = await witness.block(number);
   if (block === undefined) return undefined;
   const held = sum(balances);
@@ -99,7 +102,7 @@ interface Conclusion {
   readonly before: SolvencyReading | undefined;
   readonly isFrozen: boolean;
   /**
-   * True if the books have spent money whose incoming transfer was removed by a reorg. Then a single reading of the balance is
+   * True if the books contain spent money whose incoming transfer was removed by a reorg. Then a single reading that shows a shortfall is
    * enough for a freeze.
    */
   readonly isMissing: boolean;
@@ -110,7 +113,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
   const freezes = isLacking && !isFrozen && (isMissing || (before !== undefined && isShort(before)));
   const lifts = isFrozen && !isLacking;
   await command(deps, async (tx, at) => {
-    // The freezes are locked first: while this database transaction waits for them it must hold no other lock.
+    // The freezes are locked first, because a database transaction that waits for this lock must not hold any other lock.
     if (freezes || lifts) await lockFreezes(tx);
     if (!(await putReading(tx, withMac(deps, { ...reading, at }), before?.block ?? 0))) return;
     if (!isMissing) await deleteAlert(tx, { name: 'money_missing', subject: reading.asset });

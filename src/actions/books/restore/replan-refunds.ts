@@ -21,8 +21,9 @@ export interface Replanned {
 }
 
 /**
- * Releases the money that covers the unsigned refunds of a payment. The result is these refunds. A refund that may have been signed
- * keeps its cover. An unfit refund has no cover, and is in the result only if the chain shows its id.
+ * Releases the money that covers the unsigned refunds of a payment, and returns these refunds. A refund that may have been signed keeps
+ * its cover. A refund that failed without taking a part of the payment (vetoed, or more than was left) has no cover, and is returned only
+ * if the chain shows its id.
  */
 export async function releaseRefunds(
   tx: Tx,

@@ -71,8 +71,8 @@ export async function restoreGas(
 }
 
 /**
- * Transactions without a stored send: carriers whose gas is not booked, and transactions whose gas an earlier rebuild booked. The
- * watcher books the gas of open sends.
+ * Transactions without a stored send, in two groups: transactions with items of ours (`carriers`) whose gas is not booked, and
+ * transactions whose gas an earlier rebuild booked. Open sends are left out, because the watcher books their gas.
  */
 async function findUnsent(
   { db }: CommandDeps,
@@ -99,7 +99,7 @@ async function findUnsent(
 
 interface GapSearch extends GasSearch {
   readonly account: string;
-  /** Transactions of the account without a stored send that are already found. */
+  /** The transactions of the account that are already found and have no stored send. */
   readonly own: readonly SentTransaction[];
   /** The number of blocks that may still be read. */
   readonly budget: { blocks: number };
@@ -143,8 +143,9 @@ async function fillGaps(
     const high = Math.min(to, places.find(({ slot }) => slot >= before)?.block ?? to);
     missing += before - after - 1 - (await search(low, high, { after, before })).length;
   }
-  // The rows of the lowest slots may be lost, too. No other row shows that gap, so its transactions are searched here. Slots below
-  // the oldest transaction that is found do not count as missing, because their blocks may be before the search.
+  // The rows of the lowest slots may be lost, too. These slots are not among the gaps, because no known slot lies below them, so their
+  // transactions are searched here. Slots below the oldest transaction that is found do not count as missing, because their blocks may be
+  // before the search.
   const first = await firstAccounted(db, sender, own, end);
   const place = first === end ? { block: to } : places.find(({ slot }) => slot === first);
   if (first > 0 && place !== undefined) {

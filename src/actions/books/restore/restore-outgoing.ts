@@ -127,8 +127,8 @@ function purposeOf(id: string): OutgoingPurpose {
 }
 
 /**
- * Throws if the event contradicts its stored row: the chain does not overwrite a row, even if it may be wrong. The exception is a
- * refund that was never signed, which is planned again.
+ * Throws if the event contradicts its stored row. A stored row is not overwritten with what the chain shows, even if the row may be
+ * wrong. The exception is a refund that was never signed, which is planned again.
  */
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;

@@ -66,7 +66,10 @@ interface Putting {
   readonly released: readonly Refund[];
 }
 
-/** Writes the refund as the chain shows it: as a new row, or in place of a request that got its number after the restore. */
+/**
+ * Writes the refund as the chain shows it: as a new row, or in place of a request that was given its number after the database was
+ * restored.
+ */
 async function putRefund(
   tx: Tx,
   deps: RowKeyDeps & RegistryDeps,

@@ -90,9 +90,9 @@ async function merchantAt(tx: Tx, destination: string, asset: string): Promise<s
 }
 
 /**
- * The terms of the address, from a sweep. Sweeps of the first releases show neither the fee account nor the requested amount, but
- * the commitment is a hash that includes both. If the payer paid exactly, at once or in parts, the sweeps of the requested asset
- * add up to the requested amount. Sweeps of other assets do not help.
+ * The terms of the address, from a sweep. Sweeps of the first releases show neither the fee account nor the requested amount, but the
+ * commitment is a hash that includes both. If the payer paid exactly, at once or in parts, the sweeps of the requested asset add up to
+ * the requested amount. Sweeps of other assets do not show that amount.
  */
 async function recoverDeposit(
   { db, registry }: CommandDeps,

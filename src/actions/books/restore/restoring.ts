@@ -78,7 +78,7 @@ export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment;
   return { payment, item };
 }
 
-/** Takes from each float the part of its amount that it has not paid yet. */
+/** Takes from each float the units that it must pay for the transfer, minus the units that were taken from it before. */
 export async function takeUnpaid(
   tx: Tx,
   registry: Registry,

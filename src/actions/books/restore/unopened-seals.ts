@@ -20,9 +20,9 @@ export function isUnopened({ chain, feeAccount }: ConnectedChain, event: PaidEve
 }
 
 /**
- * The events without a stored item, if a relayer of ours has sent one of them. Our relayers send only our items, so a key is missing,
- * and the other events may belong to our payments, too. If no relayer of ours sent any of them, all are items of strangers, and the
- * result is empty.
+ * Returns those of the unopened events that have no stored item, if an account of ours sent the transaction of one of them. Our accounts
+ * send only our items, so a key is missing, and all these events may belong to our payments. If none of our accounts sent such a
+ * transaction, all the events are items of strangers, and the result is empty.
  */
 export async function lostSeals<Event extends PaidEvent | SweptEvent>(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },

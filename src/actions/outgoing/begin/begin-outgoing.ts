@@ -90,7 +90,8 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
     );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
-  // A transfer that cannot begin delays no other transfer. The error makes the job fail, and the next run tries all of them again.
+  // A transfer that cannot begin delays no other transfer. The error makes the job fail, and the next run tries all failed transfers
+  // again.
   if (failures.length > 0) throw failures[0];
   return waiting.length === limit;
 }
@@ -109,10 +110,10 @@ async function setAside(deps: OutgoingDeps, { id, purpose, asset, amount, recipi
 }
 
 /**
- * Makes one attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any database transaction. The
- * signature is stored with an item, which the relayer sends. After a crash in between, or if two nodes do this at once, the same terms
- * are signed again and give the same item. So every signature belongs to stored terms, and no other terms are signed while an earlier
- * signature is still valid.
+ * Makes one attempt at a transfer, in three steps. First, its terms are stored. Second, exactly these terms are signed, outside any
+ * database transaction. Third, the signature is stored with an item, which the relayer sends. After a crash between two steps, or if two
+ * nodes make the attempt at the same time, the same terms are signed again and give the same item. So every signature belongs to stored
+ * terms, and no other terms are signed while an earlier signature is still valid.
  */
 async function begin(
   deps: OutgoingDeps,
@@ -186,7 +187,8 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
 }
 
 /**
- * True if a transfer agrees with its order, its reason, the books and the chain. Any other transfer is not signed, and raises an alert.
+ * True if `checkOutgoing` finds that the transfer agrees with its order, with the reason of the order, with the books and with the chain.
+ * Any other transfer is not signed, and raises an alert.
  */
 async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<boolean> {
   const { id, asset, amount, recipient } = outgoing;
@@ -230,7 +232,7 @@ function signersOf({
 async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Attempt | undefined> {
   const { chain, feeAccount } = connected;
   const { id, network } = outgoing;
-  // An earlier account of ours may have sent the transfer.
+  // An earlier account of ours may have sent the transfer, so all our accounts are possible payers.
   const payers = [outgoing.payer, ...(await ownAccounts(deps, connected))];
   const forgotten = await findForgotten(deps.db.sql, {
     network,

@@ -7,7 +7,7 @@ import type { Alarms } from '../../alarms.ts';
 import { type CommandDeps, command } from '../../command.ts';
 
 export interface LimitDeps extends CommandDeps {
-  /** The alert for transfers of an asset that wait because too much of it has left within an hour. */
+  /** The alert for an asset whose hourly limit is reached, so that transfers of it wait. */
   readonly limited: Alarms;
   /** The most whole tokens of one asset that may leave the accounts of a network within an hour. Undefined means no limit. */
   hourlyLimit(network: string): bigint | undefined;
@@ -29,7 +29,7 @@ export async function exceedsLimit(tx: Tx, deps: LimitDeps, outgoing: Outgoing, 
   return weightOf(deps.registry.asset(asset), begun + BigInt(amount)) > limit;
 }
 
-/** Postpones a transfer above the limit, so that it does not delay others. */
+/** Postpones a transfer above the limit, so that it does not delay other transfers. Raises the alert. */
 export async function waitForLimit(deps: LimitDeps, { id, network, asset, amount }: Outgoing): Promise<void> {
   await command(deps, (tx, now) =>
     postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS), isLimited: true }),

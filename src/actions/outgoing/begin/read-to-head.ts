@@ -7,8 +7,8 @@ import { askHeights } from '../../evidence.ts';
 const MAX_BEHIND = 16;
 
 /**
- * True if the watcher has read the chain nearly to its final head. Before that nothing is signed: an unread block may show that a
- * transfer, which a restored database has forgotten, was already sent (`findForgotten`).
+ * True if the watcher has read the chain nearly up to its last final block. Before that nothing is signed: if the database was restored
+ * from a backup, an unread block may show that a transfer was already sent (`findForgotten`).
  */
 export async function isReadToHead({ db }: Pick<CommandDeps, 'db'>, { chain }: ConnectedChain): Promise<boolean> {
   // Several endpoints are asked, because a single one could claim a shorter chain and hide a sent transfer, which would then be sent

@@ -127,7 +127,7 @@ export async function checkReceipt(
 interface Sweeps extends Pick<Outgoing, 'network' | 'asset' | 'amount' | 'payer'> {
   readonly commitment: string;
   readonly units: bigint;
-  /** True if the units must have reached the paying account after fees. */
+  /** True if only money counts that reached the paying account, after fees. */
   readonly isNet: boolean;
 }
 

@@ -29,9 +29,9 @@ type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 type CheckDeps = Pick<CommandDeps, 'db' | 'registry'> & RowKeyDeps & SubjectKeyDeps;
 
 /**
- * Checks a transfer before it is signed. Write access to the database must not suffice to spend money. So the order must have a valid
- * MAC. Its reason (lots, a refund or a return) must have the same terms. The books must have set the amount aside and not paid it yet.
- * The chain must show the payment that brought the money.
+ * Checks a transfer before it is signed, because write access to the database must not suffice to spend money. The order of the transfer
+ * must have a valid MAC. The reason of the order (lots, a refund or a return) must have the same terms. The books must have set the
+ * amount aside and not paid it yet. The chain must show the payment that brought the money.
  */
 export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
   if (!isOrdered(deps, outgoing)) return refused('its row was not written by this gateway, or was changed');
@@ -70,7 +70,7 @@ async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Out
   const ways: readonly string[] = [ACCOUNTS.outgoing, ACCOUNTS.relayerOutgoing(payer)];
   if (lines.some(({ account, units }) => ways.includes(account) && units === BigInt(amount))) return true;
   const [unexpected] = purpose === 'return' ? await findUnexpected(db.sql, [id]) : [];
-  // Unexpected tokens on a relayer's account have no entries in the books.
+  // Unexpected tokens on a relayer's account have no book entries, so the state of their row decides.
   return (
     unexpected !== undefined && !unexpected.isBooked && !isMixedCoin(unexpected) && unexpected.state === 'returning'
   );

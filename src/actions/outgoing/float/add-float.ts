@@ -48,8 +48,8 @@ export interface AddFloatInput {
 }
 
 /**
- * Credits a float with the transfers that one transaction on chain made to the intermediate account, or, for tokens, to an earlier one.
- * Repeated calls credit each transfer once, because the transfer has one row in the table of unexpected money, which is claimed.
+ * Credits a float with the transfers that one transaction on chain made to the intermediate account, or, for tokens, to an earlier one. A
+ * repeated call credits nothing more: each transfer has one row of unexpected money, and the row can be claimed only once.
  */
 export async function addFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
@@ -86,8 +86,9 @@ export async function addFloat(
 }
 
 /**
- * The units that the account holds beyond the books. They are needed if the transfer may be part of an opening balance, which has no row
- * for it. Undefined if that is impossible: the watcher has not read the block, or the token arrived after the books began.
+ * The units that the account holds beyond the books. They are needed for a transfer that may be part of an opening balance, which has no
+ * row of unexpected money. Undefined if the transfer cannot be part of one: the watcher has not read its block yet, or it brought a token
+ * after the books began.
  */
 async function surplusWith(
   deps: CommandDeps & RowKeyDeps,
@@ -124,7 +125,7 @@ function isBookedCoin(registry: Registry, { asset, surplus }: Surplus, units: bi
 }
 
 /**
- * Moves a transfer's amount, in the books, from the account that has it now to a float. Returns false if the transfer was credited to a
+ * Moves the amount of a transfer, in the books, from its present account to a float. Returns false if the transfer was credited to a
  * float before, or was returned.
  */
 async function claim(

@@ -9,8 +9,8 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 export interface Taking extends Pick<FloatChange, 'network' | 'asset' | 'subject' | 'kind'> {
   readonly parts: readonly { readonly owner: string; readonly units: bigint }[];
   /**
-   * The account that pays. A float on another account cannot pay, because its money is not there. Null if the money has left
-   * already.
+   * The account that pays. A float on another account cannot pay, because its money is not there. Null if the accounts of the floats do
+   * not matter, for example because the money has left already.
    */
   readonly payer: string | null;
 }
@@ -24,7 +24,7 @@ export interface Lack {
 
 export type Taken = { readonly ok: true } | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** Takes all parts or none. On failure returns the floats that have too little, with the missing units. */
+/** Takes all parts from their floats, or none of them. If floats have too little, returns these floats with the missing units. */
 export async function takeFromFloats(tx: Tx, { parts, payer, ...rest }: Taking, at: Date): Promise<Taken> {
   const wanted = parts.filter(({ units }) => units > 0n);
   const missing = await lackOfFloats(tx, { asset: rest.asset, payer, parts: wanted });

@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 
 const TABLE = 'outgoing';
 
-/** Stores orders of transfers, each with its MAC. Returns the ids of the new transfers; all others were ordered before. */
+/** Stores orders of transfers, each with its MAC. Returns the ids of the new transfers, without those that were ordered before. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
   return insertOutgoing(
     tx,

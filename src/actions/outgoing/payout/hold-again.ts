@@ -6,8 +6,8 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { paymentOfOutgoing } from '../order/about-outgoing.ts';
 
 /**
- * Releases the lots of a payout that did not arrive, so that they are held again. They are paid out to another destination at once, to
- * the same destination only after `retryAt`.
+ * Releases the lots of a payout that did not arrive, so that they are held again. A payout of these lots to another destination may
+ * follow at once, to the same destination only after `retryAt`.
  */
 export async function holdAgain(
   tx: Tx,

@@ -46,7 +46,7 @@ const CHECK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> =
 
 type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening; readonly chains: Chains };
 
-/** Covers refunds from held amounts and floats, and sends those that are covered. Returns true if there are more. */
+/** Covers refunds from held amounts and floats, and sends the covered refunds. Returns true if there are more to cover. */
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
   await eachIsolated(

@@ -78,8 +78,8 @@ async function begin(
     return;
   }
   const sent = await sendReturn(tx, deps, { unexpected, recipient, actor: ACTOR }, at);
-  // Another database transaction may have used the floats since. Then nothing is stored, and the query finds the return again when the
-  // floats cover it. A return that waits for another reason is postponed.
+  // Another database transaction may have used the floats since. Then nothing is stored, and `findReturnable` finds the return again when
+  // the floats cover it. A return that waits for another reason is postponed.
   const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
   if (isPutOff) await postponeReturn(tx, { id, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
 }

@@ -151,9 +151,9 @@ export interface Filled {
 }
 
 /**
- * Replaces money that departures left missing, and returns the units used for each account. The account that received the units
- * comes first. The others follow, because the books compare all our accounts of a network together, and the operator cannot
- * safely send money to an account whose key was stolen.
+ * Replaces money that departures left missing, and returns the units used for each account. The account that received the units comes
+ * first. The other accounts follow, because the books compare all our accounts of a network together, and the operator cannot safely send
+ * money to an account whose key was stolen.
  */
 export async function fillDepartures(
   tx: Tx,
@@ -164,7 +164,7 @@ export async function fillDepartures(
   const filled: Filled[] = [];
   let left = units;
   for (const [sender, departures] of Map.groupBy(lacking, (each) => each.sender)) {
-    // The missing amount is read from the books; the rows of departures only divide it.
+    // The books determine how much is missing from the account. The rows of departures only show how this amount is divided among them.
     const most = least(left, -(await lockBalance(tx, ACCOUNTS.missing(sender), asset)));
     const taken = await fillEach(tx, network, { departures, units: most });
     left -= taken;

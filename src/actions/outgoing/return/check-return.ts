@@ -114,14 +114,16 @@ async function checkLate(
 }
 
 /**
- * Makes two checks for one asset of a payment. The money that has arrived at its deposit addresses must cover all returns, and the
- * amount that paid the payment, if it was paid at one of them. A sweep takes a fee, and the operator's float gives it back with a return:
- * the fees of all returns together may not exceed the fee of that money. One return may exceed its share by the rounding of the sweeps.
+ * Checks a return of money that arrived at deposit addresses of a payment, for one asset, in two ways. First, the arrived money must
+ * cover all returns, plus the amount that paid the payment, if it was paid at one of these addresses. Second, the fees of all returns
+ * together must not exceed the fee of the arrived money: a sweep takes a fee, and the operator's float gives it back with a return. A
+ * single return may exceed its own share of that fee, because sweeps round.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
   const { network, asset } = unexpected;
-  // Late money of older versions was held only if an item brought it.
+  // Late money that an older version stored has no lot. It was held only if an item brought it, so held money without a lot did not come
+  // to a deposit address.
   const isHeld = unexpected.isHeld && unexpected.lotId === null;
   const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
   if (isHeld || deposits.length === 0) return refused('it did not arrive at a deposit address of the payment');
@@ -136,7 +138,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
   const { finding } = await askWitnesses(chain.reader, (witness) =>
     arrivedBy(witness, { deposits, sweeps, asset, block }),
   );
-  // Not refused, because the gateway may have read the chain further than the endpoints of this node show.
+  // The result is unclear and not refused, because the gateway may have read the chain further than the endpoints of this node show.
   if (!isEnough(deps, chain, finding, unexpected) || BigInt(finding.value) < needed + returned.amount) return UNCLEAR;
   const arrived = BigInt(finding.value);
   const isFee = deposits.some(({ item }) => returned.fee <= mostFeesOf(item, arrived));
@@ -144,8 +146,9 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexp
 }
 
 /**
- * The amount that paid the payment at its address: the asked one, or less within the tolerance of that time. The tolerance of today
- * may be another one. The bound keeps a writer of the database from lowering the amount further.
+ * The amount that paid the payment at its deposit address: the requested amount, or less within the tolerance of that time, which may
+ * differ from the present tolerance. The amount is bounded by the largest tolerance, so that an attacker with write access to the
+ * database cannot lower it further.
  */
 async function paidBy({ db }: CheckDeps, paymentId: string, paying: StoredItem): Promise<bigint> {
   const [payment] = await findPayments(db.sql, [paymentId]);
@@ -193,7 +196,7 @@ async function arrivedBy(
 
 type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
 
-/** True if enough endpoints agree. A single endpoint is trusted only up to an amount. */
+/** True if enough endpoints agree. A single endpoint is trusted only for small amounts. */
 function isEnough(
   deps: RegistryDeps,
   { network }: Chain,

@@ -17,9 +17,9 @@ export type ReturnCover =
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
 /**
- * Late money pays its own return while it is held. A caller that stores the spends has locked the payment. `mayWait`: the return waits
- * for the sweep of dust that has joined its lot since the last sweep. A requested amount is fixed, and dust after the request delays
- * nothing. Otherwise the float of the merchant, who gets that dust later, pays it now.
+ * Computes the cover of a return. Late money pays its own return while it is held. With `mayWait`, the return waits for the sweep of dust
+ * that has joined the lot since the last sweep. Without it, the float of the merchant, who gets that dust later, pays the dust now. A
+ * requested amount is fixed, so dust that comes after the request delays nothing. A caller that stores the spends has locked the payment.
  */
 export async function findReturnCover(
   db: Reader,
@@ -36,7 +36,7 @@ export async function findReturnCover(
   const covered = coverReturn(holdingsOf(lots, spends), lot);
   if (covered.is === 'waiting') return covered;
   const most = BigInt(unexpected.amount) - BigInt(unexpected.fee);
-  // The lot may have grown by dust since. The return keeps its stored amount.
+  // The lot may have grown by dust after the return was requested. The return keeps its stored amount.
   const own = covered.spends.map((spend) => ({
     ...spend,
     order: id,
@@ -50,8 +50,8 @@ export async function findReturnCover(
 }
 
 /**
- * The parts that pay the return of unexpected money: its lot and the floats. The return of a plain transfer takes nothing from floats.
- * Late money of older versions has no lot: if it was held, it pays for itself.
+ * The parts that pay the return of unexpected money: its lot, and floats for the rest. A plain transfer is returned without floats. Late
+ * money of older versions has no lot: if it was held, it pays for its own return.
  */
 export function coverOfReturn(unexpected: CoveredReturn, fromLot: bigint): ReturnParts {
   const [amount, fee] = [BigInt(unexpected.amount), BigInt(unexpected.fee)];

@@ -17,8 +17,8 @@ export interface LateMoney {
 
 /**
  * Records as unexpected money an item that was carried out after its payment had ended. A partner has the money returned, or an operator
- * by `till strays return`. If a reorg has moved the item to another transaction on chain after its return was requested, that request
- * stays the only one.
+ * by `till strays return`. If a reorg moves the item to another transaction on chain, its row is changed instead of a second row being
+ * stored, so the money cannot be returned twice.
  */
 export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
   const { subject, commitment } = item;

@@ -100,7 +100,8 @@ export async function recordUnexpectedTransfers(
     const movements = owned.filter(({ ends }) => ends.from.length + ends.to.length > 0).map(movementOf);
     if (movements.length > 0) await putAccountMovements(tx, network, movements);
     await storeIsolated(tx, deps, unexpectedMoney, now);
-    // A node of an older version may have searched some of the blocks, and moved the floats.
+    // A node of an older version may have read some of the blocks and moved the floats. So only transfers of later blocks move floats
+    // here.
     const searched = moved.length === 0 ? undefined : await lockUnexpectedCursor(tx, network);
     const followed = moved.filter(({ block }) => searched !== undefined && block.number > searched);
     if (followed.length > 0) await followFloats(tx, followed, now);

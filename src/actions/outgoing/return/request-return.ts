@@ -60,7 +60,7 @@ export function requestReturn(
     const terms = { ...unexpected, recipient, sendAfter };
     const isStored = await putReturnRequest(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
     if (!isStored) throw new Error('A locked row of unexpected money was moved by another transaction.');
-    // The next computation of the payment's money orders the sweep.
+    // The return waits for a sweep. Computing the payment's money again orders this sweep.
     if (covered.is === 'waiting' && covered.for === 'sweep') await touchPositions(tx, [unexpected.paymentId]);
     const { asset, amount } = unexpected;
     const detail = { before: null, after: { asset, amount, recipient, sendAfter: sendAfter.toISOString() } };
@@ -120,7 +120,7 @@ async function coverOrRefuse(tx: Tx, registry: Registry, unexpected: UnexpectedM
   const covered = await findReturnCover(tx, unexpected, { mayWait: true });
   // Some of the money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return covered;
-  // The payer is left out, because the accounts of the floats are checked only when the money is sent.
+  // The paying account is left out (null): whether the floats are on it is checked only when the money is sent.
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return covered;

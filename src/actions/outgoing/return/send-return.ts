@@ -16,7 +16,7 @@ import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutUnexpected, isMixedCoin, unexpectedReturnEntries } from './unexpected-entries.ts';
 
-/** A return that waits for something other than funds. */
+/** The result for a return that has to wait for something other than money in floats. */
 interface Held {
   readonly ok: false;
   readonly waitsFor: RefundHold;

@@ -74,7 +74,10 @@ export async function takeBackDeparturesTo(
   }
 }
 
-/** The units of each departure that have come back from its recipient since. The oldest departure comes back first. */
+/**
+ * The units of each departure that have come back from its recipient since. If several departures had the same recipient, the units count
+ * for the oldest one first.
+ */
 function cameBack(movements: readonly AccountMovement[]): Map<AccountMovement, bigint> {
   const back = new Map<AccountMovement, bigint>();
   for (const movement of movements) {
@@ -98,9 +101,9 @@ function stillThere(departure: AccountMovement, back: ReadonlyMap<AccountMovemen
 }
 
 /**
- * The lines that take a departure back, and the parts of the departure that stay. Units that the operator has replaced meanwhile are not
- * missing any more, and come back as the operator's float. The units that stay departed are first the replaced ones, because money that
- * came back has probably replaced them, and then the missing ones.
+ * The book lines that take a departure back, and the parts of the departure that stay. Units that the operator has replaced meanwhile are
+ * no longer missing, so they go to the operator's float. Of the units that stay departed, the replaced ones come first, because the money
+ * that came back has probably replaced them. The missing units come next.
  */
 function backLines(
   lines: readonly Line[],

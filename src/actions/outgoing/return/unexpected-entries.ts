@@ -28,7 +28,7 @@ export function isMixedCoin({ source, asset }: Pick<NewUnexpectedMoney, 'source'
   return source === 'transfer' && asset.includes('/slip44:');
 }
 
-/** The book entries of new unexpected money. With negative units: of money that was claimed. */
+/** The book entries of new unexpected money. Negative `units` give the entries that take the money out again when it is claimed. */
 export function unexpectedReceivedEntries(unexpected: BookedUnexpected, units: bigint, proof: Partial<Proof>): Entry[] {
   const about = aboutUnexpected(unexpected);
   if (isMixedCoin(unexpected)) return [coinReceivedEntry(about, unexpected.account, units, proof)];

@@ -24,8 +24,8 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ key, state: 'paid', reason: null, proof }], now);
-    // If the transfer was concluded before, a deep reorg had removed it and it was carried out again. If the same transaction on chain
-    // has carried it out, its consequences stay valid.
+    // A transfer that is already `paid` was concluded before: a deep reorg then removed it, and it was carried out again. If the same
+    // transaction on chain carried it out again, the consequences of the first conclusion stay valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
     if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, deps, outgoing, now);
     if (!isKnown) await concludePaid(tx, outgoing, proof, now);

@@ -42,7 +42,7 @@ export async function examineNodes(
   return { nodes, missingRoles: roles.filter((role) => !present.has(role)) };
 }
 
-/** The leases that nodes must hold, and all others that were ever taken. */
+/** The leases that nodes must hold, and all other leases that were ever taken. */
 export async function examineLeases(
   sql: Reader,
   { chains, nowMs }: { chains: Chains; nowMs: number },

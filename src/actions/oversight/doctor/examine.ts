@@ -34,7 +34,7 @@ const CLOCK_READINGS = 3;
 
 /**
  * Asks everything that a person in support would ask, and changes nothing. Each question has a time limit, and an unanswered question
- * does not stop the others.
+ * does not stop the other questions.
  */
 export async function examine(deps: ExamineDeps): Promise<Gathered> {
   const { timers } = deps.world;

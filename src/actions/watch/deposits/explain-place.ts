@@ -11,8 +11,8 @@ import { askHeights, askWitnesses, blockKey, describeStatements } from '../../ev
 import type { View, Watcher } from '../watcher.ts';
 
 /**
- * The maximum number of movements that a check proves one by one, by the receipts of their transactions. It chooses the largest ones.
- * The balance proves the sum of all others, because anybody may send thousands of small ones.
+ * The maximum number of movements that a check proves one by one, by the receipts of their transactions. These are the largest movements.
+ * The balance proves the smaller ones together, because anybody may send thousands of them.
  */
 const MAX_RECEIPTS = 20;
 

@@ -4,7 +4,7 @@ import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import { listMovements, type StoredMovement } from '../../../store/chain/movements.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 
-/** The maximum number of movements that the evidence names. It names the largest ones. */
+/** The maximum number of movements that the evidence of the event lists: the largest movements. */
 const MAX_NAMED = 50;
 
 /**

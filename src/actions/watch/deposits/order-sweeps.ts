@@ -18,7 +18,7 @@ interface Orders {
 }
 
 /**
- * Stores sweeps as items, which relayers send like all others. Ends a due sweep that would find no money, because a stranger has
+ * Stores sweeps as items, which relayers send like all other items. Ends a due sweep that would find no money, because a stranger has
  * swept the address or a reorganisation has removed the money.
  */
 export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {

@@ -8,7 +8,7 @@ import { moveLocked } from '../../paying/move-locked.ts';
 import { buyerOf, confirmedBy, movementEvidence } from './notice-deposit.ts';
 import type { PositionFacts } from './read-position.ts';
 
-/** The maximum number of movements that the evidence names. It names the largest ones. */
+/** The maximum number of movements that the evidence of the event lists: the largest movements. */
 const MAX_NAMED = 50;
 
 /**

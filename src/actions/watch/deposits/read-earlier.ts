@@ -21,10 +21,10 @@ export function beginEarlierRound({ earlier }: Watcher['memory']): void {
 }
 
 /**
- * Reads the transfers to an address that the watcher did not read, because nobody watched the address then. It reads backward from the
- * block of the check to the time when the payment was created, and stops where it finds something new. So money that a search or a
- * sweep has shown gets the ids of its transfers, whenever somebody looked. Returns true if every block was read and contains nothing
- * new. If false, the address must be checked again.
+ * Reads the transfers to a deposit address in blocks that the watcher skipped, because the address was not watched then. It reads
+ * backward from the block of the check to the time when the payment was created, and stops where it finds something new. So money that a
+ * search or a sweep has shown gets the ids of its transfers, no matter when it was noticed. Returns true if every block was read and
+ * contains nothing new. If false, the address must be checked again.
  */
 export async function readEarlier(
   deps: WatchDeps,
@@ -34,7 +34,7 @@ export async function readEarlier(
 ): Promise<boolean> {
   const isWatched = place.openedAt === undefined || place.openedAt.getTime() > deps.world.clock.nowMs() - WATCHED_MS;
   if (isWatched && place.isSearched !== true) return true;
-  // Money that is stored without its log keeps its ids.
+  // Money that is already stored without its log keeps its ids, so its log is not searched any more.
   if (await hasMoneyWithoutLog(deps.db.sql, place)) return true;
   const { earlier } = watcher.memory;
   for (;;) {
@@ -50,7 +50,7 @@ export async function readEarlier(
 
 type Page = Pick<EarlierBlocks, 'from' | 'to'>;
 
-/** The next page: first the blocks that have become final since the last check, then the earlier ones. */
+/** The next page: first the blocks that have become final since the last check, then the blocks before those that were read. */
 function pageBeside({ from, to, isWhole }: EarlierBlocks, number: number): Page | undefined {
   if (to < number) return { from: to + 1, to: Math.min(number, to + PAGE) };
   return isWhole ? undefined : { from: Math.max(0, from - PAGE), to: from - 1 };
@@ -80,7 +80,7 @@ async function readPage(
     });
     return added.length > 0;
   } catch (error) {
-    // Other addresses do not need these blocks, so they are checked all the same.
+    // A missing answer about these blocks is logged and not thrown: other addresses do not need these blocks, so their checks continue.
     if (!(error instanceof ChainUnavailableError)) throw error;
     deps.log.error({ payment: paymentId, err: error }, 'earlier transfers to a deposit address cannot be read');
     const message = `The transfers to the deposit address ${address} of ${paymentId} in the blocks ${page.from} to ${page.to} cannot be read, so its new money is not swept, paid out or given back. Give RPC_URLS an endpoint that has the logs of these blocks.`;

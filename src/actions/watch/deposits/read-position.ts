@@ -70,7 +70,7 @@ export async function arrivalsOf(db: Reader, paymentId: string, dustBelow: DustL
   return withoutLosses(await listProvedMovements(db, paymentId, dustBelow));
 }
 
-/** Subtracts losses from the last money at their address, because money that is not there does not count. */
+/** Subtracts each loss from the last money at its address, because money that is not there does not count. */
 function withoutLosses(movements: readonly SummedMovement[]): SummedMovement[] {
   const placeOf = ({ network, commitment, asset }: SummedMovement) => `${network} ${commitment} ${asset}`;
   const lost = new Map<string, bigint>();

@@ -6,8 +6,8 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { settlePayments } from '../../paying/note-payments.ts';
 
 /**
- * Records the settlement of a payment, once all money that paid it is swept to the merchant's own account. The `net` of a lot no
- * longer contains fees that are owed but not taken yet.
+ * Records the settlement of a payment, once all money that paid it is swept to the merchant's own account. In the given lots, fees that
+ * are owed count as taken (`countOwed`), so the `net` of a lot does not contain them.
  */
 export async function settleDirect(
   tx: Tx,

@@ -45,7 +45,7 @@ export interface PositionDeps extends RegistryDeps, RowKeyDeps {
   readonly settings: WatchDeps['settings'];
 }
 
-/** Computes the money of each payment again whose facts have changed. */
+/** Computes again the money of every payment whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher): Promise<void> {
   const { provedTimes } = watcher.memory;
   await eachIsolated(
@@ -80,7 +80,10 @@ export async function settleOrLeaveOutdated(tx: Tx, deps: WatchDeps, paymentId: 
 
 const UNCOMPUTED = 'the money of a payment cannot be computed';
 
-/** Raises the alert, once more in each round that fails. `recheckRefusals` clears the alert when the position has been computed. */
+/**
+ * Raises the alert about a payment whose money cannot be computed, again in each round that fails. `recheckRefusals` clears the alert
+ * when the money has been computed.
+ */
 async function alertUncomputed(tx: Tx, subject: string, at: Date): Promise<void> {
   const message = `The money of ${subject} cannot be computed, and is tried again in each round. Until then new money for it is not swept, paid out or given back. The log has the error.`;
   await upsertAlert(tx, { name: 'money_uncomputed', subject, message, lastSeen: at });
@@ -121,9 +124,9 @@ async function settlePosition(
 }
 
 /**
- * Leaves out lots that were made from a sweep whose deposit address was not checked yet. A sweep can be read before the transfers
- * that it took. The check later replaces such a lot by the lots of the transfers, which have other ids, and the first lot may have
- * been spent by then.
+ * Leaves out lots that were made from a sweep whose deposit address was not checked yet. A sweep can be read before the transfers that it
+ * took. The check later replaces such a lot by the lots of the transfers, which have other ids, and the replaced lot may have been spent
+ * by then.
  */
 async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): Promise<readonly Lot[]> {
   if (!lots.some(({ isUnexplained }) => isUnexplained)) return lots;

@@ -36,7 +36,7 @@ interface Given extends SignedInput {
 
 /**
  * Accepts the answer of the wallet of the merchant's account, and returns the refund in its new state. A valid signature becomes a due
- * item, which the relayer sends like the item of a payment. A repeated request finds the refund under way.
+ * item, which the relayer sends like the item of a payment. A repeated request returns the refund in its present state.
  */
 export async function acceptSignature(deps: OfferDeps, input: SignedInput): Promise<ShownRefund> {
   const { refundId, result } = input;
@@ -60,7 +60,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
   const { key, commitment, network, deadline } = item;
   const verdict = await chain.payerSide.judge(itemOf(item), result, sender);
   if (verdict.is === 'used') {
-    // Somebody with the signature has had the item carried out without us. The watcher concludes the refund.
+    // The item is already carried out: somebody else with the signature has sent it. The watcher concludes the refund.
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments: [commitment] });
     if (paid.has(commitment)) return;
   }

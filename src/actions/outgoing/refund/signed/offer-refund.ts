@@ -38,8 +38,8 @@ export interface SignatureRequest {
 }
 
 /**
- * The validity of a signature request: long enough to fetch the wallet, but short, because until it expires nothing else can pay the
- * refund.
+ * The validity of a signature request. It is long enough for a person to fetch the wallet, but short, because nothing else can pay the
+ * refund until the request expires.
  */
 const LIFE_MS = 20 * 60_000;
 /** The validity that must be left when a signature comes: the time that a relayer needs to send the item. */
