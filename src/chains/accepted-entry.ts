@@ -21,8 +21,9 @@ export function modeOfAccepted(registry: Registry, id: string): Mode | undefined
 }
 
 /**
- * The reason why a list for payments of a mode cannot have this canonical id; undefined if it can. `served` has the networks of
- * that mode that take payments. It is empty for a mode that is not set up yet: then every known network can be named.
+ * The reason why this canonical id cannot be in the accepted assets of payments in `mode`. Undefined if it can. `served` lists
+ * the networks of the mode that take payments. An empty `served` means that the mode is not set up yet. Then every known network
+ * of the mode is allowed.
  */
 export function acceptedIdProblem(
   registry: Registry,

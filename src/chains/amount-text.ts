@@ -22,7 +22,7 @@ function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'deci
   return registry.asset(asset) ?? (coin?.id === asset ? coin : unknownCoin(asset));
 }
 
-/** The coin of a network without a record. Its symbol is unknown, so it is called `coin`. */
+/** The coin of a network that is not in the registry. Its symbol is unknown, so it is called `coin`. */
 function unknownCoin(asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
   const decimals = asset.includes('/slip44:') ? coinDecimals(asset) : undefined;
   return decimals === undefined ? undefined : { symbol: 'coin', decimals };

@@ -38,8 +38,8 @@ export class SenderShortError extends Error {
 }
 
 /**
- * The error if every endpoint answered, and no answer is readable. A retry will not help, so the caller sets the subject of the
- * call aside.
+ * The error if every endpoint answered, and no answer is readable. A retry will not help, so callers skip the asset or account
+ * that they asked about.
  */
 export class UnreadableAnswerError extends ChainUnavailableError {
   constructor(network: string, reason: string) {

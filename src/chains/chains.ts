@@ -4,16 +4,19 @@ import type { Signer } from './signer.ts';
 /** A network the operator has configured, with the accounts that act on it. */
 export interface ConnectedChain {
   readonly chain: Chain;
-  /** The signers of the relayers. Without a relayer the network is watched, and nothing new is offered on it. */
+  /** The signers of the relayers. A network without a relayer is still watched, but payers are not offered it for new payments. */
   readonly relayers: readonly Signer[];
   readonly feeAccount: string;
   /** The account that receives payments of merchants without a destination for the asset. */
   readonly intermediateAccount: string;
-  /** The signer of the intermediate account. Without it, the money of the account stays there. */
+  /**
+   * The signer of the intermediate account. Undefined if its key is not configured. Then the gateway cannot send money from this
+   * account.
+   */
   readonly intermediateSigner?: Signer | undefined;
   /**
-   * The signers of further intermediate accounts: the next one, and earlier ones, whose money still moves. Existing deposit
-   * addresses name an earlier account for ever.
+   * The signers of further intermediate accounts: a future one, and former ones. Former accounts may still receive and send
+   * money, because existing deposit addresses name them for ever.
    */
   readonly otherIntermediates?: readonly Signer[];
   /** CAIP-19 ids of the assets that are payable now: known, and confirmed by the last check of the chain. */

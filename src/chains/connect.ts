@@ -12,9 +12,12 @@ export interface ConnectDeps {
 }
 
 export interface ChainTerms extends Omit<ConnectedChain, 'payable' | 'problems'> {
-  /** Returns a reason not to use the chain at all, in addition to the chain's own check. */
+  /** A check in addition to the chain's own check. Returns a reason not to use the chain at all, or undefined. */
   readonly objection?: () => Promise<string | undefined>;
-  /** Called with assets that the chain's own check found payable. Returns the reasons not to use some of them, by CAIP-19. */
+  /**
+   * Called with the assets that the chain's own check found payable. Returns the assets that must not be used, each with the
+   * reason, by CAIP-19 id.
+   */
   readonly admit?: (assets: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 import type { PayMethod } from '../domain/item.ts';
 
-/** The terms of an item that only later releases of the Collector show. */
+/** The terms of a paid item that only the events of later releases of the Collector show. */
 export interface PaidTerms {
   readonly method: PayMethod;
   readonly feeAccount: string;
@@ -9,7 +9,7 @@ export interface PaidTerms {
 }
 
 export interface SweptTerms {
-  /** The asset that the address was made for. CAIP-19, on this network. */
+  /** The asset that the deposit address was made for. A CAIP-19 id on this network. */
   readonly askedAsset: string;
   readonly feeAccount: string;
   readonly asked: bigint;

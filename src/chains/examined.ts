@@ -6,8 +6,8 @@ import type { Blacklist, FinalityTag } from './network.ts';
  */
 
 /**
- * The result of looking for a fact. `missing`: the chain has answered that it does not exist. `unknown`: there was no usable
- * answer, so it may exist.
+ * The result of looking for a fact. `missing`: the chain answered that there is no such fact. `unknown`: no endpoint gave a
+ * usable answer, so the fact may exist.
  */
 export type Found<T> =
   | { readonly is: 'found'; readonly value: T }
@@ -21,7 +21,7 @@ export interface ExaminedNetwork {
   readonly blockTime: Found<BlockTime>;
   readonly tags: Readonly<Record<FinalityTag, Found<true>>>;
   readonly permit2: Found<true>;
-  /** The address of the newest deployed release of the Collector. `depositContract` is the address of the contract that sweeps. */
+  /** The address of the newest deployed release of the Collector. `depositContract` is the same for the contract that sweeps. */
   readonly collector: Found<string>;
   readonly depositContract: Found<string>;
 }

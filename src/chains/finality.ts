@@ -41,7 +41,7 @@ function needsOf(finality: Finality | undefined, tiers: readonly FinalityTier[])
 
 const DEFAULT_BLOCK_MS = 2_000;
 
-/** The usual time between two blocks. A network without this fact in its record counts as a fast one. */
+/** The usual time between two blocks. If the network's record does not have it, the network counts as a fast one. */
 export function blockTimeOf(network: Pick<Network, 'finality'> | undefined): number {
   return network?.finality?.blockTimeMs ?? DEFAULT_BLOCK_MS;
 }
@@ -49,12 +49,15 @@ export function blockTimeOf(network: Pick<Network, 'finality'> | undefined): num
 /** The time that is allowed for a tag. Networks take up to a quarter of an hour until a block is `safe` or `finalized`. */
 const TAG_MS = 30 * 60_000;
 
-/** The time in which a new block meets these needs, if its network makes blocks `slack` times more slowly than usual. */
+/** The time until a new block has this depth and tag, if its network makes blocks `slack` times more slowly than usual. */
 export function finalityMs(network: Network, { depth, tag }: FinalityNeeds, slack = 1): number {
   return slack * depth * blockTimeOf(network) + (tag === undefined ? 0 : TAG_MS);
 }
 
-/** The default weight up to which one endpoint is enough. A shop's usual payments then still succeed if only one endpoint answers. */
+/**
+ * The default weight (`weight.ts`) up to which one endpoint is enough. A shop's usual payments then still succeed if only one
+ * endpoint answers.
+ */
 const DEFAULT_LONE_CEILING = 100n;
 
 export function loneCeilingOf({ finality }: Network): bigint {

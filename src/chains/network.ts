@@ -9,7 +9,7 @@ export interface Network {
   readonly mode: Mode;
   /** The coin that pays for gas. */
   readonly coin: Coin;
-  /** The assets by CAIP-19 id. If prices may be in the native coin, the coin comes first. */
+  /** The assets by CAIP-19 id. If prices may be in the native coin, the coin is the first of them. */
   readonly assets: ReadonlyMap<string, KnownAsset>;
   /** The beginning of the block explorer's URL for a transaction. The transaction hash follows it. */
   readonly explorer?: string;
@@ -26,8 +26,8 @@ export interface Network {
   /** The most that gas may cost within an hour, if the operator has set no limit. Default: `settings/chains.ts`. */
   readonly gasCostPerHour?: bigint;
   /**
-   * The places of two facts in the record's file, for messages: the network's id (by CAIP-2 id), and a token's decimals (by
-   * CAIP-19 id).
+   * File, line and column of two kinds of facts in the record, for messages: the network's id (by CAIP-2 id), and each token's
+   * decimals (by CAIP-19 id).
    */
   readonly places?: ReadonlyMap<string, string>;
   /** True if none of the network's assets is offered to payers any more. Payments and transfers under way go on. */
@@ -45,7 +45,7 @@ export interface Coin {
 
 export interface Finality {
   readonly blockTimeMs: number;
-  /** The number of blocks from a payment's block to the head, including both. 1 means that the head is enough. */
+  /** The number of blocks from a payment's block to the head, including both. With 1, a payment in the newest block is final. */
   readonly depth: number;
   /** The reason why this depth is enough. */
   readonly reason: string;

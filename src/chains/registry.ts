@@ -134,13 +134,16 @@ function placesIn(filed: readonly FiledNetwork[]): Registry['placeOf'] {
     const { network, placeOf } = found;
     if (id === chainId) return placeOf(field === 'slip44' ? ['coin', field] : [field]);
     if (id === network.coin.id) return placeOf(['coin', field]);
-    // Places count the tokens in the order of the file, which the map keeps.
+    // `placeOf` counts the tokens in the order of the file, without the coin. The map has the same order.
     const index = [...network.assets.keys()].filter((asset) => asset !== network.coin.id).indexOf(id);
     return placeOf(['tokens', index, field]);
   };
 }
 
-/** The order of networks: live networks first, then EVM chains by their numbers, then the others. */
+/**
+ * The order of networks: live before test. Within a mode, EVM chains are ordered by their numbers, and other families come after
+ * them.
+ */
 function byReference(one: Network, other: Network): number {
   const inMode = one.chainId.localeCompare(other.chainId, 'en', { numeric: true });
   return one.mode === other.mode ? inMode : one.mode === 'live' ? -1 : 1;
@@ -159,7 +162,7 @@ export function coinOf(registry: Registry, chainId: string): string {
   return registry.network(chainId)?.coin.id ?? `${chainId}/slip44:${ETHER}`;
 }
 
-/** The method by which our own accounts forward the money that an item has brought. */
+/** The payment method with which our own accounts pay out money that this item brought in. */
 export function methodOf(
   registry: Registry,
   { asset, method }: { readonly asset: string; readonly method: ItemMethod },

@@ -1,6 +1,6 @@
 import type { Item } from '../domain/item.ts';
 
-/** The content of which a digest is signed, so that an external signer can apply its own policy to it. */
+/** The content whose digest a signer signs. An external signer can apply its own policy to this content. */
 export type Signable = {
   /** A CAIP-2 id. */
   readonly network: string;

@@ -65,8 +65,8 @@ export class FloorError extends Error {
 }
 
 /**
- * The accounts with a floor that the entries reduce in total, each with that negative total. Kinds of entries that `arrive` do
- * not count.
+ * The accounts with a floor whose balance the entries reduce in total, each with this total as a negative number. Kinds of
+ * entries that `arrive` do not count.
  */
 export function takenBy(entries: readonly Entry[]): Change[] {
   const sums = new Map<string, Change>();

@@ -201,7 +201,7 @@ export function payoutEntry(
   });
 }
 
-/** The amounts that cover a refund, by source. The sources are used in this order. */
+/** The sources of the money for a refund, with an amount for each, in the order in which they are used. */
 export interface Cover {
   readonly payable: bigint;
   readonly merchantFloat: bigint;
@@ -269,8 +269,8 @@ export function unexpectedReceivedEntry(about: EntrySubject, units: bigint, proo
 }
 
 /**
- * The entry that covers the return of a late payment: from the payment's own lot if it is still held, and from floats for its fee
- * and the rest.
+ * The entry that covers the return of late money. The cover is the part that is still held for the merchant; floats pay the rest
+ * and the fee.
  */
 export function unexpectedCoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map((line) =>

@@ -30,8 +30,8 @@ export function sealCursor([key]: KeyRing, query: string, position: readonly str
 }
 
 /**
- * The id that answers show for a row whose number counts the rows of all partners. The same row has the same id until the master
- * secret is rotated.
+ * The id of an audit entry or of a request in answers of the API. It is the encrypted row number, because the number counts the
+ * rows of all partners. A row keeps its id until the master secret is rotated.
  */
 export function sealNumber(keys: KeyRing, kind: 'audit entry' | 'request', number: string): string {
   return sealCursor(keys, kind, [number]);
@@ -48,7 +48,7 @@ export function openCursor(keys: KeyRing, query: string, cursor: string): readon
   for (const key of keys) {
     const decipher = createDecipheriv('aes-256-ctr', encryptionKey(key), nonce);
     const opened = Buffer.concat([decipher.update(sealed), decipher.final()]);
-    // Earlier versions did not encrypt. Their cursors stay valid.
+    // Earlier versions authenticated cursors without encrypting them. Such cursors stay valid.
     const payload = [opened, sealed].find((each) => timingSafeEqual(nonce, mac(key, query, each)));
     if (payload !== undefined) return JSON.parse(payload.toString()) as string[];
   }

@@ -1,8 +1,8 @@
 import { ACCOUNTS, type Entry, type EntrySubject, entry, OPERATOR_FLOAT, type Proof } from './books.ts';
 
 /**
- * The accounts of the books that pay a departure, with their parts. A departure is a transfer from our account that the gateway
- * did not order.
+ * The parts of a departure by the account of the books that pays for them. A departure is a transfer from our account that the
+ * gateway did not order.
  */
 export interface Departed {
   readonly fees: bigint;
@@ -10,7 +10,7 @@ export interface Departed {
   readonly missing: bigint;
 }
 
-/** The entry for a departure. It is charged to the operator's money, and the rest is booked as missing. */
+/** The entry for a departure. The operator's fees and float pay for it, and the rest is booked as missing. */
 export function departedEntry(
   about: EntrySubject,
   { fees, operatorFloat, missing }: Departed,

@@ -3,15 +3,18 @@ import { feeShare, unboundedShare } from './money/fee-share.ts';
 /** The time that a payment must have left for a deposit address to be offered, because a transfer takes a while. */
 export const LEAST_LEFT_MS = 120_000;
 
-/** The highest tolerance that an operator can set. It also bounds what a tolerance of earlier settings has accepted. */
+/**
+ * The highest tolerance that an operator can set. Checks of older payments assume it, because the tolerance of that time may have
+ * been another one than today's.
+ */
 export const MOST_TOLERANCE_BASIS_POINTS = 1_000;
 
-/** The least amount that pays, by the operator's tolerance. The tolerance applies only after the deadline. */
+/** The least received amount that pays a payment, by the operator's tolerance. The tolerance applies only after the deadline. */
 export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }
 
-/** Divides received money into the part that pays and the overpaid rest: no more pays than is due. */
+/** Divides received money into two parts: the part that pays, which is at most the amount due, and the overpaid rest. */
 export function splitOverpayment(
   received: bigint,
   due: bigint,

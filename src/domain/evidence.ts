@@ -48,8 +48,8 @@ export function conclude(status: PaymentStatus, fates: readonly ItemFate[]): Con
 }
 
 /**
- * Refusals that would also meet another attempt with the same terms. A paused token and missing gas are not in this list, because
- * both may change.
+ * Refusals that would happen again if the payer signed another item with the same terms. A paused token and missing gas are not
+ * in this list, because both may change.
  */
 const LASTING_REFUSALS: ReadonlySet<string> = new Set([
   'wrong_signature',

@@ -119,5 +119,5 @@ export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
 /** The name that is stored for the payer of a refund, if the merchant's own account signs the refund. */
 export const MERCHANT = 'Merchant';
 
-/** The reason of an item that waits because the signer of its transaction refuses it. */
+/** The stored reason why an item waits, if the signer of its transaction refuses the item. */
 export const SIGNER_REFUSED = 'signer_refused';

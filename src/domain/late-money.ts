@@ -2,11 +2,17 @@
 export const LATE_REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
-/** The states of late money. A partner requests its return, the return cools off, is sent, and arrives. */
+/**
+ * The states of late money: nobody has requested its return; the return is requested, and waits for the cooling-off period or for
+ * funds; the return is being sent; the return is final on chain.
+ */
 export const LATE_STATES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
 export type LateState = (typeof LATE_STATES)[number];
 
-/** The name of the text that tells payers how their late money comes back. Money whose return nobody has requested goes first. */
+/**
+ * The name of the text that tells payers how their late money comes back. If the return of any of the money is not requested yet,
+ * the text says so.
+ */
 export function returnTextOf(states: readonly LateState[]): 'lateText' | 'lateReturning' | 'lateReturned' {
   if (states.includes('unclaimed')) return 'lateText';
   return states.every((state) => state === 'returned') ? 'lateReturned' : 'lateReturning';

@@ -38,7 +38,10 @@ export interface MailedAmount {
 export interface MailedLateMoney {
   readonly amount: MailedAmount;
   readonly reason: LateReason;
-  /** The state of its return. Missing in mails of an older version, whose money nobody had returned. */
+  /**
+   * The state of the return of this late money. Missing in mails of an older version. Nobody had returned the money of those
+   * mails.
+   */
   readonly status?: LateState;
 }
 
@@ -63,7 +66,7 @@ export interface ReceiptContent {
   /** The hash of the terms that the payer signed. Null if the money was sent to a deposit address. */
   readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
-  /** Money that arrived and did not count. Missing in mails of an older version. */
+  /** Money that arrived and did not count for the payment. Missing in mails of an older version. */
   readonly lateMoney?: readonly MailedLateMoney[];
   readonly pageUrl: string;
   readonly isTest: boolean;

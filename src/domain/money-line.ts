@@ -2,9 +2,9 @@ import type { Entry, EntryKind } from './books.ts';
 import type { EventType } from './event.ts';
 
 /**
- * The log line of a decision about money. A decision is a row of one of three journals: an event, an entry of the books, or an
- * entry of the audit log. Lines have ids, amounts and hashes of transactions. They have no account of a payer, no words of people or
- * other programs, and no secrets.
+ * The log line of a decision about money. A decision is a row of one of three tables: an event, an entry of the books, or an
+ * entry of the audit log. Lines have ids, amounts and transaction hashes, but no accounts of payers, no texts written by people
+ * or other programs, and no secrets.
  */
 export interface MoneyLine {
   readonly money: MoneyName;
@@ -17,7 +17,7 @@ export interface MoneyLine {
   readonly amount?: string;
   readonly transaction?: string;
   readonly actor?: string;
-  /** The move of a refund, or the state of late money. Set if the decision `money` has several of them. */
+  /** The event of a refund, such as `covered`, or the state of late money. Set if several of them share one value of `money`. */
   readonly step?: string;
   readonly at: string;
 }
@@ -76,8 +76,8 @@ const OF_EVENTS = {
 } as const satisfies Record<EventType, string | null>;
 
 /**
- * The decision of each kind of book entry, for the documentation. Null if an event with the same decision has a line, or if the
- * entry is about gas.
+ * The decision of each kind of book entry, for the documentation. Null if the line of an event already reports the decision, or
+ * if the entry is about gas.
  */
 const OF_ENTRIES = {
   accepted: null,

@@ -1,4 +1,7 @@
-/** The candidate that a mistyped word most likely meant. Undefined if every candidate is more than its `maxEdits` edits away. */
+/**
+ * The candidate that a mistyped word most likely meant. Undefined if the word is more than `maxEdits` edits away from every
+ * candidate.
+ */
 export function nearest(
   word: string,
   candidates: readonly string[],

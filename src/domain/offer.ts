@@ -5,9 +5,6 @@ export interface Offer {
    * slot, the one with the highest price is in force.
    */
   readonly price: bigint;
-  /**
-   * Further terms of the offer. Only the code of the chain family reads them. They are stored with the transaction in the journal
-   * of sends.
-   */
+  /** Further terms of the offer. Only the code of the chain family reads them. They are stored with the signed transaction. */
   readonly terms: Readonly<Record<string, string>>;
 }

@@ -127,7 +127,10 @@ function decrypt(key: KeyObject, bytes: Buffer): string | undefined {
   }
 }
 
-/** The validity of an option with an exchange rate: if the payer only signs, and if the payer's transaction must be mined. */
+/**
+ * The validity of an option with an exchange rate, in seconds: `SIGNED_RATE_S` if the payer only signs, `MINED_RATE_S` if the
+ * payer's own transaction must be mined.
+ */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
 /**
@@ -135,7 +138,10 @@ const MINED_RATE_S = 300;
  * signature blocks the payment.
  */
 const AT_PAR_S = 600;
-/** The time by which a signature outlives its option, so that a payment of the last moment can still be sent. */
+/**
+ * The time for which a signature stays valid on chain after its option has expired, so that a payment signed at the last moment
+ * can still be sent.
+ */
 const SENDING_S = 120;
 /** The least time that an option must have left. With less, the payer's signature or transaction would come too late. */
 const LEAST_LEFT_S = 60;
@@ -183,8 +189,8 @@ function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsT
 }
 
 /**
- * The deadline of an item on chain. The chain accepts a payer's own transaction until then, so for native coin it is the end of
- * the option and its price.
+ * The deadline of an item on chain. The chain accepts a payer's own transaction until then, so in native coin an item ends
+ * together with the option and its price.
  */
 function deadlineOf(method: ItemMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;

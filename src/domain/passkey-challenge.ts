@@ -3,8 +3,8 @@ import type { KeyRing } from './key-ring.ts';
 import { preparedKey } from './prepared-key.ts';
 
 /**
- * A challenge for a passkey contains its end, random bytes, and a MAC over both and the use. Because of the MAC, the challenges
- * of visitors need not be stored, and each challenge is valid for one use and one session only.
+ * A challenge for a passkey contains its expiry, random bytes, and a MAC over both and the use. Because of the MAC, the
+ * challenges of visitors need not be stored, and each challenge is valid for one use and one session only.
  */
 
 const TIME_BYTES = 6;

@@ -84,8 +84,8 @@ export interface ReportedSlots {
 
 /**
  * Combines the reported numbers of used slots. The number never decreases, so an endpoint that reports N confirms every lower
- * number as well. The answer of a single endpoint is never enough, not even for a sandbox's own chain, because the journal of
- * sends is more reliable.
+ * number as well. The answer of a single endpoint is never enough, not even for a sandbox's own chain, because our stored sends
+ * are more reliable.
  */
 export function weighSlots(statements: readonly Statement<number>[], rule: QuorumRule): ReportedSlots {
   const counts = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => a - b);

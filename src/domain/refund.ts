@@ -16,9 +16,10 @@ export const REFUND_TRANSITIONS = {
   },
   awaiting_funds: {
     covered: 'sending',
-    // The reason why the refund waits for funds has changed.
+    // `short` again: the reason why the refund waits for funds has changed.
     short: 'awaiting_funds',
-    // The merchant's account was asked for a signature. It carried out the refund itself, without returning the signature to the gateway.
+    // `paid`: the merchant's account was asked for a signature, and carried out the refund itself without returning the signature
+    // to us.
     paid: 'refunded',
     screened: 'failed',
     replanned: 'requested',
@@ -29,7 +30,8 @@ export const REFUND_TRANSITIONS = {
   // `reopened`: a refund that was never covered begins anew. `renewed`: a vetoed refund that nobody has signed gives its number
   // to a new refund.
   failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed', renewed: 'requested' },
-  // A reorg deeper than final depth removed the refund's transaction on chain, and its deadline passed before it was mined again.
+  // `undone`: a reorg deeper than final depth removed the refund's transaction on chain, and its deadline passed before it was
+  // mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
 
@@ -145,9 +147,9 @@ export function planShare(payment: Share, left: Share, asked: AskedShare): Share
 }
 
 /**
- * The amount to refund for a part of the price. A refund of the whole remaining price returns the whole remaining amount. That
- * amount can be less than the converted price, if a refund in the paid asset took less of the price than its share, and an
- * earlier refund was given up.
+ * The amount to refund for a part of the price. A refund of the whole remaining price returns the whole remaining amount, which
+ * can be less than the converted price. That happens if a refund in the paid asset took a smaller part of the price than of the
+ * amount, and an earlier refund was given up.
  */
 function amountFor(payment: Share, left: Share, price: bigint): bigint {
   if (price === left.price) return left.amount;

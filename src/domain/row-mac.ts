@@ -5,7 +5,10 @@ import { preparedKey } from './prepared-key.ts';
 /** The fields of a row that decide about money, as text. */
 export type MacFields = Readonly<Record<string, string | null>>;
 
-/** The MAC over fields of a row. It proves that the gateway wrote them: access to the database alone is not enough to make it. */
+/**
+ * The MAC over fields of a row. It proves that the gateway wrote the fields, because an intruder with access to the database
+ * alone lacks the key.
+ */
 export function macOfRow([key]: KeyRing, table: string, fields: MacFields): string {
   return mac(key, table, fields).toString('base64url');
 }

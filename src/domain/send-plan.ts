@@ -7,7 +7,7 @@ import { SLOT_REACH } from './slots.ts';
 export const SEND_MARGIN_MS = 20_000;
 
 /**
- * A step of a signer for its transactions in flight. The steps are computed only from the journal of sends and a few facts of the
+ * A step of a signer for its transactions in flight. The steps are computed only from the stored sends and a few facts of the
  * chain, so a signer that restarts, or takes over from another, takes the same steps.
  */
 export type SendStep<Offer> =
@@ -38,7 +38,7 @@ export interface SendFacts<Offer> {
   readonly inFlight: readonly InFlight<Offer>[];
   /** The number of used slots, which is the next slot according to the chain. */
   readonly usedSlots: number;
-  /** The next slot according to the journal. */
+  /** The next slot according to the stored sends. */
   readonly nextSlot: number;
   /** The next offer for a transaction that was not mined with the given offer. Undefined if a higher offer would not help. */
   raise(offer: Offer): Offer | undefined;
@@ -60,7 +60,8 @@ export function planSends<Offer>(facts: SendFacts<Offer>): SendStep<Offer>[] {
       steps.push({ do: 'fill', slot });
       continue;
     }
-    // The limits of a raise do not apply: its old price may be any, and without a new transaction all later slots would wait for good.
+    // A pruned transaction is signed anew whatever its old price was, so the limits of a raise do not apply. Without a new
+    // transaction, all later slots would wait for good.
     if (send.isPruned) {
       steps.push({ do: 'resign', slot });
       continue;
@@ -126,7 +127,7 @@ export function intoBatches<T extends BatchItem>(due: readonly T[], maxItemsOf: 
 export interface Places {
   /** The number of further transactions that may be in flight. */
   readonly room: number;
-  /** The number of these transactions that may carry an isolated item. */
+  /** The number of further transactions with an isolated item that may be in flight. */
   readonly isolatedRoom: number;
   /** True while a transaction with an isolated item is in flight. */
   readonly isIsolatedUnderWay: boolean;

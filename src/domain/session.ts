@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS;
 export const IDLE_MS = 12 * HOUR_MS;
 /** The maximum age of a session, even if it is in use. */
 export const SESSION_MS = 7 * DAY_MS;
-/** The maximum age of a session that began with a one-time link, as long as no passkey was shown in it. */
+/** The maximum age of a session that began with a one-time link, as long as no passkey was used in it. */
 export const LINK_SESSION_MS = 12 * HOUR_MS;
 /** The time after the use of a passkey in which sensitive changes need no further passkey. */
 export const VERIFIED_MS = 5 * MINUTE_MS;
@@ -27,7 +27,7 @@ export function isSessionOver({ expiresAt, lastUsedAt, endedAt }: SessionTimes, 
   return endedAt !== null || expiresAt.getTime() <= nowMs || lastUsedAt.getTime() + IDLE_MS <= nowMs;
 }
 
-/** True if the person has just shown a passkey, or has no passkey and has just used a one-time link. */
+/** True if the person has just used a passkey, or has no passkey and has just used a one-time link. */
 export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs: number): boolean {
   return verifiedAt.getTime() + VERIFIED_MS > nowMs;
 }

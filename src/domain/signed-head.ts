@@ -78,7 +78,7 @@ export function readSignedHead(text: string): SignedHead | undefined {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** An entry of the audit log. Its values are the texts that the database makes of them, because these texts are hashed. */
+/** An entry of the audit log. Each value is the text to which the database converts it, because these texts are hashed. */
 export interface AuditRow {
   readonly id: string;
   /** The time in seconds since 1970, with all digits. */

@@ -5,7 +5,7 @@ import type { ReportedSlots } from './quorum.ts';
  * slot is used as soon as a transaction with this number is mined.
  */
 
-/** The slots in a signer's journal of sends. */
+/** The slots of a signer according to its stored sends. */
 export interface JournalSlots {
   /** The highest slot that was ever assigned. */
   readonly last: number | undefined;
@@ -29,9 +29,9 @@ export interface PlacedSlots {
 export const SLOT_REACH = 64;
 
 /**
- * The used slots of a signer, from the answers of endpoints and the journal. Two endpoints must agree. A single answer counts
- * only if it lies within the slots of the journal; if it is wrong there, it causes at most another broadcast. Undefined if
- * nothing is known.
+ * The used slots of a signer, from the answers of endpoints and the stored sends. Two endpoints must agree. A single answer
+ * counts only if it reports no slot beyond the last stored send as used. If such an answer is wrong, it causes at most another
+ * broadcast. Undefined if nothing is known.
  */
 export function placeSlots(reported: ReportedSlots, { last, lastFinal }: JournalSlots): PlacedSlots | undefined {
   const known = lastFinal === undefined ? 0 : lastFinal + 1;
@@ -45,7 +45,7 @@ export function placeSlots(reported: ReportedSlots, { last, lastFinal }: Journal
   return { used: isWithin ? Math.max(soleCount, known) : known, reopenFrom: undefined, mayTake: isWithin };
 }
 
-/** True if a single answer contradicts the journal, so that a second answer is needed. */
+/** True if a single answer contradicts the stored sends, so that a second answer is needed. */
 export function isOutside({ soleCount }: ReportedSlots, { last, lastFinal }: JournalSlots): boolean {
   return soleCount !== undefined && (last === undefined || soleCount > last + 1 || soleCount <= (lastFinal ?? -1));
 }

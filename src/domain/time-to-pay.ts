@@ -1,6 +1,6 @@
 /**
- * Upper bounds, in seconds, by which payments are counted by their time from creation to success. The last one is longer than a
- * payment can be open.
+ * The upper bounds, in seconds, of the classes of a histogram: payments by their time from creation to success. The last bound is
+ * longer than a payment can be open.
  */
 export const TIME_LIMITS_S = [
   2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 150, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700,

@@ -40,8 +40,8 @@ export function checkVersionForm(headers: {
 }
 
 /**
- * The version of a request. A request may ask for a newer version than its pin, but never for an older one. All older versions
- * get the same error, published or not. `requested` must come from `checkVersionForm`.
+ * The version of a request. A request may ask for a newer version than its pin, but never for an older one. Every version older
+ * than the pin gets the same error, whether or not it was ever published. `requested` must come from `checkVersionForm`.
  */
 export function resolveVersion(input: {
   readonly requested: string | undefined;

@@ -25,7 +25,7 @@ export interface WaitFacts {
 }
 
 export interface StopFacts {
-  /** The stop as a main clause, such as `The merchant mrch_… is frozen`. */
+  /** The freeze or suspension as a main clause, such as `The merchant mrch_… is frozen`. */
   readonly what: string;
   readonly reason: string;
   readonly by: string | undefined;

@@ -173,7 +173,8 @@ function offerWait({ sinceMs }: WaitFacts, { network, deadlineMs, isDeposit }: A
 function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const sinceMs = transaction?.broadcastAtMs ?? acceptedAtMs;
   const trouble = relayTrouble(network, acceptedAtMs);
-  // A gas price above the cap and a spent gas budget hold back only new transactions.
+  // Only these two problems of a network delay a transaction that was sent before. A gas price above the cap and a spent gas
+  // budget hold back only new transactions.
   if (trouble?.cause === 'no_relayer' || trouble?.cause === 'relayer_out_of_funds') return trouble;
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {

@@ -13,7 +13,7 @@ export interface WaitingState {
   readonly out: string;
   /** The longest time in this state, if the networks can be read. */
   readonly latest: string;
-  /** The alert that is raised while the wait lasts longer, or while a person has to act. */
+  /** The alert that is raised if the wait lasts longer than `latest`, or while a person has to act. */
   readonly alert?: AlertName;
 }
 
@@ -240,7 +240,7 @@ export const FLAGS = {
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payments: ['succeeded', 'failed', 'expired', 'cancelled'],
   items: ['paid', 'unpaid'],
-  // A send that was given up is opened again if a block uses its slot, or if its key comes back.
+  // A send that was given up is opened again if a block uses its slot, or if the key of its relayer is configured again.
   relay_sends: ['final'],
   outgoing: ['paid', 'failed'],
   // History: earlier versions recorded held money here. Lots have replaced this table, and no code writes to it.

@@ -19,7 +19,10 @@ export const MAX_WINDOW = 32;
 const FIRST_WINDOW = 8;
 /** The number of consecutive failures after which an endpoint is probed by single attempts. */
 const PROBED_FROM = 3;
-/** The number of windows that may be claimed for an endpoint that answers within `QUICK_MS`: the next deliveries are claimed in advance. */
+/**
+ * The factor by which an endpoint that answers within `QUICK_MS` may have more claims than its window, so that its next deliveries
+ * are claimed in advance.
+ */
 const AHEAD = 4;
 const QUICK_MS = 500;
 /** The weight of the newest response time in the average. */
@@ -36,8 +39,8 @@ export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
 }
 
 /**
- * The number of deliveries to claim for an endpoint that already holds `held` claims. Claims in advance keep the window full
- * between two rounds. A slow or failing endpoint gets none in advance, because these claims would expire unused.
+ * The number of further deliveries to claim for an endpoint with `held` claims. Claims in advance keep the window full between
+ * two rounds. A slow or failing endpoint gets none in advance, because these claims would expire unused.
  */
 export function claimsOf(pace: Pace, { held, nowMs }: { readonly held: number; readonly nowMs: number }): number {
   const isQuick = pace.failures === 0 && pace.latencyMs < QUICK_MS;
@@ -75,19 +78,22 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
 /** The limits of a partner's places. A place is one claim, or one attempt in flight. */
 export interface PlaceLimits {
   readonly ofPartner: number;
-  /** The places of each merchant that no other merchant can take, so that no merchant waits for slow receivers of another. */
+  /**
+   * The places (claims or attempts in flight) that are reserved for each merchant, so that no merchant waits for slow receivers
+   * of another.
+   */
   readonly reserved: number;
-  /** The limit of the partner including reserved places. */
+  /** The limit of a partner's places (claims or attempts in flight), including those reserved for its merchants. */
   readonly withReserved: number;
 }
 
-/** Places in use by the partner, and by one of its merchants. */
+/** The places in use by a partner, and by one of its merchants. A place is one claim, or one attempt in flight. */
 export interface PlacesUsed {
   readonly byPartner: number;
   readonly byHolder: number;
 }
 
-/** The number of places that a merchant's endpoint may still take. */
+/** The number of places (claims or attempts in flight) that a merchant's endpoint may still take. */
 export function freePlaces({ ofPartner, reserved, withReserved }: PlaceLimits, used: PlacesUsed): number {
   const own = Math.min(reserved - used.byHolder, withReserved - used.byPartner);
   return Math.max(0, ofPartner - used.byPartner, own);
@@ -112,12 +118,12 @@ export interface Places {
   readonly byHolder: ReadonlyMap<string, number>;
 }
 
-/** The most places that an endpoint gets in one turn. */
+/** The most places (claims or attempts in flight) that an endpoint gets in one turn. */
 const PER_TURN = 4;
 
 /**
- * Shares the free places of a node among endpoints. Partners with the fewest places in use come first, then merchants.
- * Endpoints take turns, so that many or slow endpoints of one owner do not delay others.
+ * Shares the free places (claims or attempts) of a node among endpoints. Partners with the fewest places in use come first, then
+ * merchants. Endpoints take turns, so that many or slow endpoints of one owner do not delay others.
  */
 export function shareOut(applicants: readonly Applicant[], { total, limits, ...used }: Places): Map<string, number> {
   const shares = new Map<string, number>();

@@ -27,14 +27,15 @@ export const RETRY_AFTER_MS = [
   12 * HOUR_MS,
 ] as const;
 
-/** The time for which a delivery is tried. The last attempt is at its end. */
+/** The time for which a delivery is tried. The last attempt is made at the end of this time. */
 export const TRIED_FOR_MS = 3 * DAY_MS;
-/** The longest wait that a receiver may ask for, if it is longer than that of the schedule. */
+/** The limit of the wait that a receiver may ask for. A receiver may ask for a longer wait than the schedule has. */
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * The time after which an endpoint is disabled if all its attempts failed. It is a little shorter than `TRIED_FOR_MS`, because
- * the first failure is later than the event. So the last attempt of the first delivery disables the endpoint.
+ * An endpoint is disabled if all its attempts have failed for this time, counted from the first failure. The time is a little
+ * shorter than `TRIED_FOR_MS`, because the first failure is later than the event. So the last attempt of the first delivery
+ * disables the endpoint.
  */
 const DISABLED_AFTER_MS = TRIED_FOR_MS - HOUR_MS;
 

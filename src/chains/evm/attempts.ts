@@ -2,7 +2,7 @@ import type { Timers } from '../../runtime/world.ts';
 import { ContractFaultError } from '../chain-errors.ts';
 import { EndpointFailure } from './json-rpc.ts';
 
-/** The attempts of one call at several endpoints, some of them concurrent. */
+/** The attempts to get an answer to one RPC call from several endpoints. Some of them are concurrent. */
 export interface Attempts<T> {
   begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
   /** Waits until an attempt ends, at most this long. */

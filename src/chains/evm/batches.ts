@@ -37,7 +37,7 @@ import { type Hex, toQuantity } from './rpc-values.ts';
 import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 
 /**
- * The gas allowance of an item whose payer is a plain account. No code of the payer runs, so the need is well known. A low
+ * The gas allowance of an item whose payer is a plain account. No code of the payer runs, so its use of gas is well known. A low
  * allowance lets a hundred items share a transaction.
  */
 const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
@@ -91,7 +91,7 @@ async function simulateOnce(
     if (outcomes === SENDER_SHORT) throw new SenderShortError(as?.from ?? 'the sender');
     return Promise.all(outcomes.map((outcome, index) => explain(context, outcome, batch[index], atBlock)));
   }
-  // Not every node checks the balance of a call's sender.
+  // Some nodes do not check the balance of a simulated call's sender, so the payer's balance is read in addition.
   const balance = rpc.call(coinBalanceCall(own.payer, atBlock));
   const outcome = rpc.call(coinSimulationCall(own, sentAs(as), atBlock));
   const [has, would] = await Promise.all([balance, outcome]);
@@ -152,7 +152,10 @@ function simulationCall(
 
 const SENDER_SHORT = Symbol('the sender is short');
 
-/** The fields of a simulated call with which contracts cannot tell it from the transaction. */
+/**
+ * The sender and fees of a simulated call. They are equal to those of the planned transaction, so contracts cannot behave
+ * differently in the simulation.
+ */
 function sentAs(as: Sending | undefined): Partial<EthCall> {
   if (as === undefined) return {};
   const { from, offer } = as;
@@ -195,7 +198,7 @@ function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number):
 
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
 
-/** Signs a transfer of zero from the signer to itself. */
+/** Signs a transfer of zero coin from the signer to itself. Such a transaction only uses up its nonce. */
 export async function signNothing(context: EvmContext, signer: Signer, bid: Bid): Promise<SignedTransaction> {
   return sign(context, signer, bid, { to: signer.address as Hex, gas: NOTHING_GAS });
 }
@@ -260,8 +263,8 @@ function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[])
 }
 
 /**
- * The signature as it is presented. Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A wallet contract's
- * signature stays unchanged.
+ * The signature in the form that is sent to the contracts. Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A
+ * wallet contract's signature stays unchanged.
  */
 function signatureFor({ signature, hasCode }: SignedItem): Hex {
   return hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex));

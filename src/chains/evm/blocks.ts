@@ -15,7 +15,7 @@ export function headCall(): RpcCall<Block> {
 /** The block of this height. Undefined when the chain is shorter according to every endpoint. */
 export async function findBlock({ rpc, network }: EvmContext, number: number): Promise<Block | undefined> {
   const known = rpc.head();
-  // If any endpoint has reached this height, a lagging endpoint does not prove a shorter chain.
+  // If any endpoint has reached this height, the chain is not shorter: an endpoint without the block only lags.
   const isSeen = known !== undefined && known >= number;
   const { found } = await rpc.call({ ...blockCall(number), ...(isSeen ? { minBlock: number } : {}) });
   if (found === undefined && (rpc.head() ?? 0) >= number) {
@@ -49,8 +49,8 @@ export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found
 }
 
 /**
- * The transactions of a block whose sender or receiver is one of these accounts, with the block. Some chains have transaction types
- * of their own, so the form of other accounts' transactions is not checked.
+ * Reads a block, and those of its transactions whose sender (`from`) or receiver (`to`) is one of these accounts. The form of all
+ * other transactions is not checked, because some chains have transaction types of their own.
  */
 export function ownTransactionsCall<T>(
   { accounts, number, side }: { accounts: readonly string[]; number: number; side: 'from' | 'to' },
@@ -76,7 +76,7 @@ export function ownTransactionsCall<T>(
 /** The block, the success and the gas cost of a transaction. */
 export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events' | 'from'> {
   const workSpent = readQuantity(receipt.gasUsed);
-  // Rollups also charge for data on the layer below, in a separate field of the receipt.
+  // Rollups also charge for the transaction's data on the parent chain. Receipts have this cost in a separate field.
   const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
   const coinSpent = workSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
   return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, workSpent, coinSpent };

@@ -13,7 +13,7 @@ export interface Breaker {
   begin(): number;
   succeeded(): void;
   failed(begun: number): void;
-  /** Called when the endpoint asked for a pause. It is alive, so requests resume after the pause without a probe. */
+  /** Called when the endpoint asked for a pause. Such an endpoint is alive, so requests resume after the pause without a probe. */
   throttled(pauseMs: number): void;
   /** Called when the endpoint must not be used. Opens the breaker at once, for at least this long. */
   rejected(pauseMs: number): void;
@@ -82,8 +82,9 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // An answered request takes longer than a refused one, so a success may arrive after the breaker has opened. It does not
-      // end a pause that the endpoint has asked for or that follows a rejection.
+      // An answered request takes longer than a refused one, so a success may arrive after the breaker has opened. Such a success
+      // closes the breaker only if failures opened it. It does not end a pause that the endpoint asked for, or a pause after a
+      // rejection.
       if (isOpen && cause !== 'failures') return;
       failures = 0;
       if (isOpen) shut();

@@ -8,12 +8,15 @@ import { type Hex, readHash } from './rpc-values.ts';
 
 const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/;
 
-/** True for the error of a client that checks the sender's balance before it runs code. Some clients do so for `eth_call`, too. */
+/**
+ * True if the error says that the sender's balance is too low. Some clients check this balance even for `eth_call`, before they
+ * run code.
+ */
 export const isShort = ({ message }: Pick<RpcError, 'message'>) => SHORT.test(message);
 
 /**
- * Error texts of clients for a broadcast transaction. The clients give no error codes, so the texts of geth, Erigon,
- * Nethermind, Besu, Reth and EDR are matched, only here. Order matters: texts of earlier rows may contain texts of later rows.
+ * The error texts of clients for a broadcast transaction. Clients give no error codes, so this table matches the texts of geth,
+ * Erigon, Nethermind, Besu, Reth and EDR. Order matters: texts of earlier rows may contain texts of later rows.
  */
 const ERROR_TEXTS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [
@@ -76,7 +79,7 @@ export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
       const outcome = readOutcome(error);
       return outcome && { value: outcome };
     },
-    // A lagging node can still pass a transaction on.
+    // A lagging node can still pass a transaction on to other nodes.
     toleratesLag: true,
   };
 }

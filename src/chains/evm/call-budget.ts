@@ -2,14 +2,14 @@ import { fullBucket, refill, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
- * Limits the calls per second to a provider. The rate is the operator's setting until the provider refuses. Then the rate is half
- * of the refused rate, and grows back within seconds: another refusal costs only a short pause, while a low rate for a long time
- * delays payers.
+ * Limits the calls per second to a provider. The rate is the operator's setting until the provider refuses calls. The rate then
+ * falls to half of the refused rate, and grows back within seconds: a long recovery would delay payers, while a further refusal
+ * costs only a short pause.
  */
 export interface CallBudget {
   /** Milliseconds until calls may be sent. 0 if they may be sent now. */
   waitMs(): number;
-  /** Calls of a batch are sent together, so the budget may become negative. */
+  /** Takes calls from the budget. Calls of a batch are sent together, so the budget may become negative. */
   take(calls: number): void;
   /** Called when the provider refused a request because there were too many. */
   slowDown(): void;
@@ -19,7 +19,10 @@ export interface CallBudget {
 const MIN_PER_S = 20;
 /** The time after which a halved rate has doubled again. */
 const RECOVERY_S = 3;
-/** Calls for requests of the public yield to other calls: their rate may fall lower, and grows back more slowly. */
+/**
+ * The limits of calls that public requests cause. Their rate may fall lower and grows back more slowly, so that they yield to all
+ * other calls.
+ */
 const YIELDING = { minPerS: 10, recoveryS: 6 };
 
 export function createCallBudget(
@@ -57,8 +60,8 @@ export function createCallBudget(
       const nowMs = update();
       bucket.tokens = Math.min(bucket.tokens, 0);
       const sentPerS = Math.max(sent.calls, sent.callsBefore);
-      // The call rate did not cause this refusal: the request was alone after a pause, or the rate was already halved for
-      // refusals of this moment.
+      // The call rate did not cause this refusal: the request was alone after a pause, or an earlier refusal of the same moment
+      // has already halved the rate.
       if (sentPerS <= minPerS) return;
       bucket.perSecond = Math.max(minPerS, Math.min(bucket.perSecond, sentPerS) / 2);
       sent = { sinceMs: nowMs, calls: 0, callsBefore: 0 };

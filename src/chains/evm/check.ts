@@ -119,9 +119,9 @@ const NO_CODE = 'no code';
 const UNKNOWN = 'unknown';
 
 /**
- * The code at the address of a release. While the endpoints contradict each other, or only one answers, it is the code that was
- * believed last. If none was believed yet, a single answer counts if it is the code of the release. So a node can start while an
- * endpoint is down.
+ * The code at the address of a release. While the endpoints contradict each other, or only one answers, this is the code that was
+ * accepted last. If none was accepted yet, a single answer is enough if it is the code of the release, so that a node can start
+ * while an endpoint is down.
  */
 async function codeOf(
   { codeMemory }: EvmContext,

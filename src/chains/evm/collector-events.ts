@@ -19,7 +19,7 @@ import { type Hex, readData, readHash } from './rpc-values.ts';
 /** Reads one log of our contracts. Throws for any other log. */
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
-/** The maximum number of cached logs. The watcher reads fewer logs again and again until their blocks are final. */
+/** The maximum number of cached logs. It is more than the watcher reads repeatedly until their blocks are final. */
 const MAX_CACHED = 5_000;
 
 /** Reads the events of our contracts, from the endpoints behind `call`. */

@@ -97,7 +97,7 @@ export type CollectorLog =
       readonly amount: bigint;
       readonly fee: bigint;
       readonly recipient: Address;
-      /** The other committed terms. The first release does not show them. */
+      /** The committed terms that only events of later releases show. Missing in events of the first release. */
       readonly terms?: { readonly nonceSpace: bigint; readonly feeAccount: Address; readonly deadline: bigint };
     }
   | { readonly type: 'refused'; readonly commitment: Hex; readonly reason: Hex };
@@ -311,7 +311,7 @@ function reasonOfPayout(reason: Hex): RefusalReason {
   return reasonCode === 'paused' || reasonCode === 'out_of_gas' ? reasonCode : 'unknown';
 }
 
-/** The only argument of an error, a string or bytes. The Collector may have cut it off. */
+/** The only argument of an error, a string or bytes. The Collector may have truncated it. */
 function dynamicArgument(reason: Hex): Hex {
   const length = Number.parseInt(reason.slice(74, 138), 16) || 0;
   return `0x${reason.slice(138, 138 + 2 * length)}`;

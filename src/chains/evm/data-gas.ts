@@ -29,7 +29,7 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
     return withMargin < MAX_DATA_GAS ? withMargin : MAX_DATA_GAS;
   });
   return rpc.call(read).catch((error: unknown) => {
-    // `NodeInterface` is part of the node's program and no contract on chain. A node that does not answer it is no node of this network.
+    // `NodeInterface` is part of the node's program and no contract on chain. A node without it is not a node of this network.
     if (error instanceof ContractFaultError) throw new ChainUnavailableError(network.chainId, error.message);
     throw error;
   });

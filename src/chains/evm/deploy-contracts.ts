@@ -91,7 +91,8 @@ async function send(context: EvmContext, signer: Signer, { initCode }: Contract)
       method: 'eth_estimateGas',
       params: [{ from, to: CREATE2_DEPLOYER, data }],
       read: readQuantity,
-      // Nodes that check the sender's balance refuse here. On other nodes, the call to the deployer reverts.
+      // If the sender has too little coin for the gas, nodes that check the balance refuse the estimate. On other nodes, the call
+      // to the deployer reverts. Both give 0.
       readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
     }),
     rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),

@@ -75,7 +75,7 @@ export interface SweptLog {
   readonly amount: bigint;
   readonly fee: bigint;
   readonly recipient: Address;
-  /** The other terms of the address. The first releases do not show them. */
+  /** The terms of the deposit address that only events of later releases show. Missing in events of the first releases. */
   readonly terms?: {
     readonly askedToken: Address;
     readonly feeAccount: Address;
@@ -146,7 +146,10 @@ export function encodeSweep({ token, items, allowance }: Sweep): Hex {
   return `${head}${items.map(packItem).join('')}`;
 }
 
-/** The commitment of an item by authorization: the hash of the authorization, the terms of its address, and the chain. */
+/**
+ * The commitment of an item that is paid by an authorization: the hash of the authorization, the terms of the deposit address,
+ * and the chain.
+ */
 export function authorizationCommitment(
   input: DepositAuthorization & { readonly chainId: number; readonly deposits: Address; readonly terms: DepositTerms },
 ): Hex {
@@ -163,7 +166,10 @@ export function authorizationCommitment(
   return `0x${keccak(words.join('')).toString('hex')}`;
 }
 
-/** The calldata of a transaction that presents the authorizations and sweeps. The failure of an item does not affect the others. */
+/**
+ * The calldata of a transaction that presents the authorizations to the token and sweeps their deposit addresses. The failure of
+ * an item does not affect the others.
+ */
 export function encodeAuthorizedSweep({ kind, items, allowance = AUTHORIZED_GAS[kind] }: AuthorizedSweep): Hex {
   const { token, feeAccount } = sharedTerms(items);
   const functionName = kind === 'deposit-vrs' ? 'sweepByKey' : 'sweepByWallet';
@@ -235,7 +241,7 @@ function gasOfSweep(release: keyof typeof SWEEP_GAS, allowance: number = SWEEP_G
   return allowance + Math.ceil(allowance / 63) + SWEEP_GAS[release].overhead;
 }
 
-/** The most items of any release that fit into one transaction. */
+/** The number of items that fit into one transaction, for the release whose items need the most gas. */
 export function maxItemsPerSweep(): number {
   return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / Math.max(gasOfSweep('first'), gasOfSweep('sealed')));
 }

@@ -25,7 +25,10 @@ export interface Endpoint {
   answeredWithin(ms: number): boolean;
   /** True if the endpoint asked for a pause that is not over. */
   isThrottling(): boolean;
-  /** Called when the provider refused calls of another connection pool because of too many requests. */
+  /**
+   * Sends fewer calls from now on. Called when the provider refused calls of another connection pool because of too many
+   * requests.
+   */
   slowDown(): void;
   /** Records that other endpoints contradicted this endpoint. It is asked last for a while. */
   distrust(): void;
@@ -41,7 +44,7 @@ export interface EndpointInput {
   readonly world: World;
   readonly transport: Transport;
   readonly chainId: number;
-  /** The hash of block 0, once it is known. Two chains may have the same id. */
+  /** The hash of block 0, once it is known. Two chains may have the same chain id, but they differ in this hash. */
   readonly genesis?: (() => string | undefined) | undefined;
   readonly callsPerS: number;
   /** The lowest acceptable height, derived from the reports of the other endpoints. */
@@ -61,7 +64,9 @@ const MAX_BATCH_CALLS = 100;
 const MAX_BATCH_BYTES = 1_000_000;
 const BATCH_LIMIT_HOLDS_MS = 600_000;
 const MAX_CONCURRENT_REQUESTS = 8;
-/** Timeouts are rounded up to a multiple of this. Each timeout has a lane, so this bounds the number of lanes. */
+/**
+ * Timeouts are rounded up to a multiple of this. Calls are queued by their timeout, so the rounding bounds the number of queues.
+ */
 const LANE_STEP_MS = 100;
 /** The number of concurrent single calls to a server that accepts no batches. */
 const MAX_CONCURRENT_SINGLES = 16;
@@ -136,8 +141,8 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   });
 
   /**
-   * The lane of calls with this timeout. Only calls with the same timeout share requests, so that a call with a long timeout
-   * never delays a call with a short one.
+   * The queue (lane) of calls with this timeout. Only calls with the same timeout share requests, so that a call with a long
+   * timeout never delays a call with a short one.
    */
   function laneOf(wantedMs: number): Batcher<RpcCall<unknown>, Outcome<unknown>> {
     const timeoutMs = Math.ceil(wantedMs / LANE_STEP_MS) * LANE_STEP_MS;
@@ -260,7 +265,8 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   function outcomeOf(call: RpcCall<unknown>, answer: Answer | undefined): Outcome<unknown> {
     try {
-      // The height is checked for errors, too: a call that reverts here may succeed in a block that this node has not seen.
+      // The node's height is checked even if the call returned an error: a call that reverts here may succeed in a block that
+      // this node has not seen.
       const known = head?.number ?? 0;
       if (known < (call.minBlock ?? 0)) throw new EndpointFailure('behind', `has not seen block ${call.minBlock} yet`);
       if (!call.toleratesLag && known < minHead()) {
@@ -293,13 +299,13 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       breaker.throttled(failure.pauseMs);
       input.onThrottled?.();
     } else if (failure.pauseMs > 0) breaker.rejected(failure.pauseMs);
-    // A failed survey does not open the breaker. The next call asks another endpoint first.
+    // Failed calls of public requests do not open the breaker. The next such call asks another endpoint first.
     else if (!isYielding) breaker.failed(begun);
   }
 
   /**
-   * Sends a call in its lane. The timeout includes the time in the queue, so that a call behind a silent request does not wait
-   * twice as long.
+   * Sends a call in the queue of its timeout. The timeout includes the time in the queue, so that a call behind a silent request
+   * does not wait twice as long.
    */
   async function ask(call: RpcCall<unknown>, timeoutMs: number): Promise<Outcome<unknown>> {
     const { promise: late, resolve } = Promise.withResolvers<Outcome<unknown>>();

@@ -57,7 +57,10 @@ export function unlessFaulty<T>(asked: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** The form of the call for the Lens. Empty if the call has a sender, a gas limit or a block, which the Lens cannot choose. */
+/**
+ * The call in the form that the Lens (`lens.ts`) can batch. Empty if the call has a sender, a gas limit or a block, because the
+ * Lens cannot set these.
+ */
 function wordOf<T>(
   { to, data, from, gas }: EthCall,
   read: (data: Hex) => T,

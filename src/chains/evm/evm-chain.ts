@@ -67,8 +67,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const commitmentOf = (item: Item) => itemCommitment(item, { chainId, token: context.termsOf(item.asset).token });
 
   /**
-   * True if the endpoint works. On a node that only serves requests, perhaps only surveys have asked an endpoint, so their state
-   * counts, too.
+   * True if the endpoint works. A gateway node that only serves requests may have asked an endpoint for surveys alone, so their
+   * connection counts, too.
    */
   const isUp = (endpoint: Endpoint, index: number) =>
     endpoint.isUp() || (endpoint.trouble() === undefined && surveyRpc.endpoints[index]?.isUp() === true);

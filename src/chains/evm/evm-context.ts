@@ -15,24 +15,30 @@ export interface EvmContext {
   readonly network: Network;
   readonly chainId: number;
   readonly rpc: Rpc;
-  /** Batches small questions into one call to the same endpoints. */
+  /** Batches small questions into one `eth_call` (`lens.ts`) to the same endpoints. */
   readonly lens: Lens;
-  /** A second connection to the same endpoints for surveys, which anybody can cause. */
+  /**
+   * A second connection to the same endpoints, for surveys: the balance reads that anybody can cause by asking for payment
+   * options.
+   */
   readonly surveyRpc: Rpc;
   readonly surveyLens: Lens;
   readonly assets: readonly AssetTerms[];
   /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
-  /** The last base fee that no endpoint contradicted. It may be lost without harm. */
+  /** The last base fee that no endpoint contradicted. It is kept in memory only: losing it in a restart does no harm. */
   readonly feeMemory: { baseFee: bigint | undefined };
-  /** The code of our contracts that was believed last, by address. It may be lost without harm. */
+  /**
+   * The last accepted code hash of each of our contracts, by address. It is kept in memory only: losing it in a restart does no
+   * harm.
+   */
   readonly codeMemory: Map<string, string>;
   /** Throws for an asset that is not payable on this network: no items are made for such an asset. */
   termsOf(asset: string): AssetTerms;
   /**
-   * The token of an asset that an account can hold: a payable asset, or the coin, which pays for gas also where nobody pays in
-   * coin. Throws for other assets.
+   * The token of an asset whose balance can be read: a payable asset, or the native coin. The coin is included even if it is not
+   * payable, because it pays for gas. Throws for other assets.
    */
   heldIn(asset: string): Pick<AssetTerms, 'token'>;
 }

@@ -10,7 +10,7 @@ export const EVM: Family = {
   createChain: createEvmChain,
   createLocalSigner,
   createExternalSigner,
-  // Wallets take both actions of Permit2, the approval and the signature, from the list of options.
+  // Wallets in use expect both actions of Permit2, the approval and the signature, in the list of options.
   listsActions: (method) => method === 'permit2',
   contractProblem,
   isSealed,
@@ -18,7 +18,10 @@ export const EVM: Family = {
   committedTerms,
 };
 
-/** The reason why money sent to one of these contracts is lost. They have the same address on every EVM chain. */
+/**
+ * The reason why money sent to this address is lost, if it is one of our contracts. They have the same addresses on every EVM
+ * chain.
+ */
 function contractProblem(address: string): string | undefined {
   const isOneOf = (releases: readonly ContractRelease[]) => releases.some((release) => release.address === address);
   if (isOneOf(COLLECTORS)) return 'must not be the Collector, which passes all on';

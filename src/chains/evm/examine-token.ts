@@ -35,8 +35,8 @@ type Form = keyof typeof receive;
 const USUAL_VERSIONS = ['1', '2'];
 const MAX_DECIMALS = 36;
 /**
- * The domain fields that wallets are asked to sign, in the bits of EIP-5267: name, version, chain id and contract, without salt
- * and extensions.
+ * The domain fields that wallets are asked to sign, as bits of the `fields` of EIP-5267: name, version, chain id and contract,
+ * without salt and extensions.
  */
 const OUR_FIELDS = 0x0f;
 /** A deadline in the year 2100. */
@@ -45,18 +45,18 @@ const NEVER_S = 4_102_444_800;
 interface TokenQuestion {
   /** The address of the token, in lower case or with its checksum. */
   readonly address: string;
-  /** EIP-712 names and versions of other tokens, which this one may share. */
+  /** EIP-712 names and versions of other tokens. The examined token may have the same. */
   readonly usualDomains: readonly { readonly name: string; readonly version: string }[];
 }
 
-/** The reason why an address cannot become a token of a record, as a sentence. */
+/** The reason why an address cannot be added as a token to a network's record. A sentence. */
 interface NoToken {
   readonly problem: string;
 }
 
 /**
- * Reads all facts about a token that calls can show. Rejects with `ChainUnavailableError` if a fact that every record needs stays
- * unknown: the contract's existence, its decimals, its symbol.
+ * Reads all facts about a token that calls can show. Rejects with `ChainUnavailableError` if the contract's existence, its
+ * decimals or its symbol stays unknown, because the token cannot be added to a record without them.
  */
 export async function examineToken(
   world: World,

@@ -57,7 +57,7 @@ function contentFields({ network, items, ...signed }: Signable): Record<string, 
 function itemFields(item: Item): Record<string, unknown> {
   const { subject, seal: _seal, network: _network, paymentId: named, deadlineS: deadline, ...terms } = item;
   const purpose = purposeOf(subject);
-  // The id of a payout is derived from its money and does not name a payment.
+  // The id of a payout does not contain the id of a payment, so an item of a payout has `paymentId` if the payment is known.
   const paymentId = named ?? (purpose === 'payment' || purpose === 'refund' ? paymentIdOf(subject) : null);
   return { purpose, subject, subjectBytes: `0x${shownSubject(item)}`, paymentId, ...terms, deadline };
 }

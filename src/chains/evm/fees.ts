@@ -24,8 +24,8 @@ export interface FeeHistory {
 }
 
 /**
- * Fees for one of the next blocks. A full block raises the base fee by an eighth, so seven full blocks are needed to exceed the
- * maximum. Two endpoints are asked, and the lower tip counts.
+ * Fees for one of the next blocks. A full block raises the base fee by an eighth, so the base fee exceeds the offered maximum
+ * only after seven full blocks. Two endpoints are asked, and the lower tip counts.
  */
 export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Promise<Fees> {
   const asked = feeHistoryCall(rpc.sharedHead());
@@ -79,8 +79,9 @@ function usualTip({ tips }: FeeHistory): bigint {
 }
 
 /**
- * The call that reads the fees of recent blocks. The history ends at the second-last block, so that the base fee of the next
- * block is known. For a block that does not exist yet, some nodes execute the whole mempool to compute the fee.
+ * The call that reads the fees of recent blocks. Nodes also return the base fee of the block after the requested ones. The
+ * request ends one block before the head, so that this block exists: for a block that does not exist yet, some nodes execute the
+ * whole mempool to compute the fee.
  */
 function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
   return {

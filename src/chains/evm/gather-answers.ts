@@ -1,13 +1,16 @@
 import type { Timers } from '../../runtime/world.ts';
 
-/** The wait for further answers after the first one. It is far below a timeout, because a broadcast or a payer waits for the result. */
+/**
+ * The time that the other endpoints have after the first answer. It is far below a timeout, because a broadcast or a payer waits
+ * for the result.
+ */
 const OTHERS_MS = 1_250;
 
 /**
- * The answers of several endpoints to one question, in the order in which they arrive. Undefined stands for no answer. A
- * sufficient answer ends the wait. After the first answer, the other endpoints have only a moment left. Otherwise an endpoint
- * that is silent to this question alone would cost its timeout each time, because its breaker stays closed. The other requests
- * are not aborted.
+ * The answers of several endpoints to one question, in the order in which they arrive. A promise that resolves to undefined gives
+ * no answer. A sufficient answer ends the wait. After the first answer, the other endpoints have only `OTHERS_MS` left. Otherwise
+ * an endpoint that is silent to this question alone would cost its whole timeout each time, because its breaker stays closed. The
+ * other requests are not aborted.
  */
 export async function gatherAnswers<T>(
   timers: Timers,

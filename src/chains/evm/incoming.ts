@@ -45,12 +45,15 @@ export function createTransferReaders(
   };
   return {
     incoming: (...ask) => read(['to'], ...ask),
-    // A filter of logs cannot combine two sides with "or", so each side is a separate request.
+    // A log filter cannot match `from` or `to`, so each of the two is a separate request.
     touching: (...ask) => read(['to', 'from'], ...ask),
   };
 }
 
-/** The transfers in order, without repetitions. A transfer between two of the accounts is in both lists. */
+/**
+ * The transfers in order, without repetitions. A transfer between two of the accounts was found twice: by its sender and by its
+ * receiver.
+ */
 function inOrderOnce(transfers: readonly Incoming[]): Incoming[] {
   const byPlace = new Map(transfers.map((each) => [`${each.block.hash} ${each.logIndex}`, each]));
   return [...byPlace.values()].sort((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex);

@@ -16,7 +16,10 @@ export function collectorItem(item: Item): CollectorItem {
   return { subject: `0x${shownSubject(item)}`, ...orderOf(item) };
 }
 
-/** The subject in events of the contract: the item's seal, or the bytes of its id by the first releases. In hex, without 0x. */
+/**
+ * The subject as events of the contract show it: the seal of the item, or in the first releases the bytes of its id. In hex,
+ * without 0x.
+ */
 export function shownSubject({ subject, seal, collector }: Pick<Item, 'subject' | 'seal' | 'collector'>): string {
   if (seal !== undefined) return seal;
   if (isSealed(collector)) throw new TypeError('an item of this contract needs a seal');
@@ -62,12 +65,15 @@ export function nonceSpaceOf(method: ItemMethod): NonceSpace {
   return method === 'permit2' ? 'permit2' : 'token';
 }
 
-/** The result of `PayerSide.methodOf`, from the terms of the asset. */
+/** The usual payment method of an asset, as `PayerSide.methodOf` returns it. */
 export function usualMethod(pay: PayTerms | undefined): PayMethod {
   return pay?.method ?? 'eip3009-vrs';
 }
 
-/** The method of an item whose event shows this nonce space. Both forms of EIP-3009 share one, so the asset decides between them. */
+/**
+ * The method of an item whose event shows this nonce space. Both forms of EIP-3009 have the same nonce space, so the asset
+ * decides which form it is.
+ */
 export function methodIn(space: NonceSpace, pay: PayTerms | undefined): PayMethod {
   if (space === 'token') return pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
   return space === 'coin' ? 'native' : 'permit2';

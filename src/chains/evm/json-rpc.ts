@@ -13,11 +13,11 @@ export interface RpcCall<T> {
   readonly toleratesLag?: boolean;
   /** True if a part of the answer is unreadable. A fully readable answer of another endpoint is preferred. */
   isFlawed?(answer: T): boolean;
-  /** The call in the form that the Lens can batch. In this form it is always for the latest block. */
+  /** The call in the form that the Lens (`lens.ts`) can batch. In this form it is always for the latest block. */
   readonly word?: WordQuestion<T>;
 }
 
-/** A question whose answer is one word or empty. */
+/** A question to the Lens (`lens.ts`). The answer is one word of 32 bytes, or empty. */
 export interface WordQuestion<T> {
   /** The address that the question is about. */
   readonly of: string;

@@ -19,8 +19,11 @@ import { functionCall, uint } from './words.ts';
 /**
  * The outcome if the item were executed now. The signature of the account's key is checked locally, and the payer's state is then
  * read in one round trip. If the account has code, the code decides about its signatures, even for a key with delegated code
- * (EIP-7702), so such an item is simulated. Anybody can send a signature that the key did not make. Such a signature costs one
- * question among the surveys, and the calls for money stay unused unless the account has code, or surveys get no answer.
+ * (EIP-7702), so such an item is simulated.
+ *
+ * Anybody can send a signature that the key did not make. Such a signature is refused after one question (does the account have
+ * code?), which the connection for surveys asks. The main connection is used only if the account has code, or if the connection
+ * for surveys gets no answer.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
   const { method, network, payer } = ask.item;
@@ -35,15 +38,17 @@ export async function judge(context: EvmContext, ask: Judgement): Promise<Verdic
   const verdict = await unlessFaulty(judgeByChain(context, ask, byKey));
   // The token was fine when its option was made, so the fault may also be a nonsense answer of the endpoint.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
-  // A single endpoint could refuse every payer, by a false state or false code of the account. So a second endpoint is asked.
+  // A bad verdict needs a second endpoint, because a single one could refuse every payer by reporting a false state or false code
+  // of the account.
   if (verdict.is === 'good') return verdict;
   ask.onUnproved?.();
   return (await otherVerdict(context, ask, byKey)) ?? verdict;
 }
 
 /**
- * True if one of two endpoints shows code. Each is asked for itself, because a single one could deny the code of every account. While
- * nobody answers surveys, because strangers cause too many, the calls for money are used.
+ * True if one of two endpoints shows code. Both are asked separately, because a single endpoint could deny the code of every
+ * account. The main connection is used only while the connection for surveys gets no answer, such as in a flood of public
+ * requests.
  */
 async function mayHaveCode({ network, surveyRpc, rpc, world }: EvmContext, account: string): Promise<boolean> {
   for (const calls of [surveyRpc, rpc]) {
@@ -56,8 +61,8 @@ async function mayHaveCode({ network, surveyRpc, rpc, world }: EvmContext, accou
 }
 
 /**
- * The verdict that two endpoints share, each asked for itself, about a signature that only the account's code can prove. A single
- * endpoint could invent code that takes every signature, or deny the code of every account.
+ * The verdict on which two endpoints agree, about a signature that only the account's code can prove. The endpoints are asked
+ * separately, because a single endpoint could invent code that accepts every signature, or deny the code of every account.
  */
 async function sharedVerdict(
   context: EvmContext,
@@ -73,7 +78,8 @@ async function sharedVerdict(
   if (sharedOf(verdicts) === undefined) verdicts = [...verdicts, ...(await verdictsOf(endpoints.slice(2)))];
   const shared = sharedOf(verdicts);
   if (shared !== undefined) return shared;
-  // Against a single other verdict, that of the key stands. Two that differ both come from code, and one may be of an older block.
+  // No two endpoints agree here. Of a verdict of the key and one from code, that of the key is returned. Two different verdicts
+  // from code leave the result open: one of them may be of an older block.
   const fromCode = verdicts.filter(({ is }) => is !== byKey);
   if (verdicts.length < 2 || fromCode.length > 1) {
     const reason = 'too few endpoints agree about the signature of an account with code';
@@ -87,12 +93,12 @@ function sharedOf(verdicts: readonly Verdict[]): Verdict | undefined {
   return groups.find(({ length }) => length > 1)?.[0];
 }
 
-/** The verdict by the word of this endpoint. Undefined if it gives no answer. */
+/** The verdict from the answers of this endpoint alone. Undefined if the endpoint does not answer, or the contract is faulty. */
 function verdictAt(context: EvmContext, endpoint: Endpoint, ask: Judgement, byKey: KeyVerdict) {
   return unlessUnavailable(unlessFaulty(judgeByChain(askingOnly(context, endpoint), ask, byKey)));
 }
 
-/** A good verdict of one of two endpoints, which are asked separately. */
+/** A good verdict from one of the first two endpoints, which are asked separately. Undefined if neither gives one. */
 async function otherVerdict(context: EvmContext, ask: Judgement, byKey: KeyVerdict): Promise<Verdict | undefined> {
   const [first, second] = context.rpc.inOrder();
   if (first === undefined || second === undefined) return undefined;
@@ -121,7 +127,8 @@ async function judgeByChain(context: EvmContext, ask: Judgement, byKey: KeyVerdi
   if (hasCode) {
     if (!mayBeOfCode(ask)) return byKey === 'good' ? tryOut() : { is: byKey };
     const verdict = await tryOut();
-    // Tokens and Permit2 check the nonce before the signature, so anybody could present a used nonce in the account's name.
+    // Tokens and Permit2 check the nonce before the signature. So `used` does not prove a valid signature, and anybody could send
+    // a wrong signature for a used nonce.
     const isSigned = verdict.is !== 'used' || (await isSignedByCode(context, item, { terms, commitment, signature }));
     return isSigned ? verdict : { is: 'wrong_signature' };
   }
@@ -142,7 +149,8 @@ async function simulated(
 ): Promise<Verdict> {
   const as = sender === undefined ? undefined : { from: sender, offer: offerOf(await suggestFees(context)) };
   const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
-    // A sender without coin is the operator's problem, not the payer's. The item is simulated again before it is sent.
+    // A sender without coin is the operator's problem, not the payer's, so the item is simulated again without this sender.
+    // Before the item is sent, it is simulated once more.
     if (error instanceof SenderShortError) return simulate(context, [signed]);
     throw error;
   });

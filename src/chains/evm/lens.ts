@@ -18,8 +18,8 @@ export interface Lens {
 }
 
 /**
- * The most questions of a call. With it, a call stays below the limits of nodes: the gas of a call (10 million at the lowest,
- * about 20,000 for a question), the creation code (49,152 bytes) and the code (24,576 bytes, 33 for an answer).
+ * The most questions of a call. A call of this size stays below three limits of nodes: its gas (10 million at the lowest; a
+ * question needs about 20,000), its creation code (49,152 bytes), and the code that it returns (24,576 bytes; an answer has 33).
  */
 const MAX_QUESTIONS = 250;
 const MAX_QUESTION_BYTES = 40_000;
@@ -49,8 +49,8 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   let refusedAtMs = 0;
 
   /**
-   * The lane of questions with this timeout. Only questions with the same timeout share a call, so that a long timeout never
-   * delays a short one.
+   * The queue (lane) of questions with this timeout. Only questions with the same timeout share a call, so that a long timeout
+   * never delays a short one.
    */
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);

@@ -6,7 +6,10 @@ import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './js
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** The first number of blocks in a request for logs. Providers accept ranges of ten to fifty thousand blocks. A refused range is halved. */
+/**
+ * The first number of blocks in a request for logs. Depending on the provider, the longest accepted range is 10 to 50,000 blocks.
+ * A refused range is halved.
+ */
 const FIRST_SPAN = 5_000;
 /**
  * The time for which a smaller range is used after a refusal. After that the larger range is tried again: the provider may have

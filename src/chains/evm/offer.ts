@@ -6,7 +6,10 @@ export interface Fees {
   readonly tip: bigint;
 }
 
-/** The fees in the form of the journal of sends. The tip is stored with the transaction, because a replacement must raise it, too. */
+/**
+ * The fees in the form in which sends store them. The tip is stored with the transaction, because a replacement must raise it,
+ * too.
+ */
 export function offerOf({ max, tip }: Fees): Offer {
   return { price: max, terms: { tip: String(tip) } };
 }

@@ -53,7 +53,7 @@ export interface RpcInput {
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** The timeout of a call to a single endpoint. It is short, because the answers of the other endpoints wait for it. */
+/** The timeout of a call to a single endpoint. It is short, because callers wait for the answers of all endpoints that they ask. */
 const ONE_TIMEOUT_MS = 4_000;
 /** The default rate is above the limit of any provider. The real limit is learned from refusals. */
 const DEFAULT_CALLS_PER_S = 20_000;
@@ -69,7 +69,7 @@ const HEDGE = 8;
 const PATIENCE_MS = 3_000;
 /** A call waits only for an endpoint that answered within this time. If the network is down for longer, the call fails at once. */
 const RECENT_MS = 10_000;
-/** The lag behind another endpoint from which on an endpoint counts as no longer following the chain. */
+/** An endpoint that lags behind another endpoint by more than this counts as no longer following the chain. */
 const MAX_LAG_MS = 15_000;
 const MAX_LAG_MIN_BLOCKS = 3;
 /**
@@ -121,7 +121,8 @@ export function createRpc(input: RpcInput): Rpc {
   }
 
   function callOne<T>(endpoint: Endpoint, asked: RpcCall<T>): Promise<T> {
-    // The caller treats an endpoint that is down as a witness without an answer. A call waits for a throttled endpoint.
+    // The call does not wait for an endpoint whose breaker is open: the caller counts it as a witness without an answer. The call
+    // waits for an endpoint that asked for a pause, or whose call budget is used up.
     const isWorthWaiting = () => endpoint.isThrottling() || Number.isFinite(endpoint.readyInMs());
     return within({ asked, timeoutMs: ONE_TIMEOUT_MS, among: [endpoint], isWorthWaiting });
   }
@@ -145,7 +146,8 @@ export function createRpc(input: RpcInput): Rpc {
    */
   async function goThroughAll<T>(order: Order<T>, isOver: () => boolean): Promise<T> {
     const { asked, timeoutMs, among } = order;
-    // If there is another endpoint, half of the time is reserved for that endpoint.
+    // If there are several endpoints, a single attempt may take at most half of the time, so that time is left for another
+    // endpoint.
     const attemptMs = among.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const attempts = createAttempts<T>(world.timers);
     const begin = (endpoint: Endpoint) =>

@@ -100,7 +100,7 @@ function receivableCall({ pay, token, known }: AssetTerms, collector: string, re
   // Some tokens return no data on success. A word of zero is a refusal.
   const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
   const call = ethCall({ from: collector, to: token, data }, (returned) => 'data' in returned && isYes(returned.data));
-  // The Lens cannot call as the Collector. The sender matters only for a blacklist, which is read separately.
+  // The Lens (`lens.ts`) cannot call as the Collector. The sender matters only for a blacklist, which is read separately.
   return known.blacklist === undefined ? call : { ...call, word: { of: token, ask: data, read: isYes } };
 }
 
@@ -111,10 +111,12 @@ export function usedCall(item: Item, { token }: AssetTerms, commitment: string, 
   }
   if (item.method !== 'permit2') {
     const data = authorizationState(address(item.payer), bytes32(item.authorization?.nonce ?? commitment));
-    // Most tokens have the states used and unused. Some have a further state for cancelled.
+    // In most tokens the state is 0 (unused) or 1 (used). Some tokens have a further number for cancelled, so every number except
+    // 0 counts as used.
     return ethRead({ to: token, data }, (state) => readWord(state) !== 0n, atBlock);
   }
-  // Permit2 stores nonces as bits: the last byte is the bit, the rest is the word.
+  // Permit2 stores used nonces in a bitmap: the last byte of a nonce is the position of its bit, the rest is the index of its
+  // word.
   const nonce = BigInt(commitment);
   const data = nonceBitmap(address(item.payer), uint(nonce >> 8n));
   return ethRead({ to: PERMIT2_ADDRESS, data }, (word) => ((readWord(word) >> (nonce & 255n)) & 1n) === 1n, atBlock);

@@ -13,7 +13,10 @@ export interface TransportAnswer {
   readonly retryAfterS?: number;
 }
 
-/** The maximum length of an answer. It is far more than a full batch of large calls needs. A longer body is no answer to our request. */
+/**
+ * The maximum length of an answer in bytes. It is far more than a full batch of large calls needs. A longer body is no answer to
+ * our request.
+ */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 32;
 

@@ -10,7 +10,10 @@ import { readAll } from './logs.ts';
 import { isObject, readData, readFields, readHash } from './rpc-values.ts';
 import { balanceCall, nonceCall, usedCall } from './token-calls.ts';
 
-/** The age of its newest block from which on an endpoint counts as lagging. On slow chains the limit is a number of blocks. */
+/**
+ * An endpoint whose newest block is older than this counts as lagging. On slow chains the limit is the time of
+ * `MAX_HEAD_AGE_BLOCKS`.
+ */
 const MAX_HEAD_AGE_MS = 60_000;
 const MAX_HEAD_AGE_BLOCKS = 20;
 

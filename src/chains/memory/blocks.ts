@@ -6,7 +6,7 @@ import { hashOfText, type Transaction } from './transactions.ts';
 export interface Receipt {
   readonly isReverted: boolean;
   readonly workSpent: bigint;
-  /** The gas cost that the sender paid. */
+  /** The gas cost that the sender paid, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
   readonly logs: readonly Log[];
 }
@@ -19,20 +19,24 @@ export interface MinedBlock extends Block {
 }
 
 /**
- * An entry of a block: a transaction, or a decree. A decree is a change of state by a test script, such as a balance or a
- * blacklisting. Decrees are stored with the block, so that a reorg can remove transactions and keep the decrees.
+ * An entry of a block: a transaction, or a decree. A decree is a direct change of the state by a test script, such as a new
+ * balance or a blacklisted account. Decrees are stored with the block, so that a reorg can remove transactions and keep the
+ * decrees.
  */
 type Entry = { readonly transaction: Transaction } | { readonly decree: (state: State) => void };
 
 export interface Blocks {
   head(): MinedBlock;
   at(number: number): MinedBlock | undefined;
-  /** The canonical block that contains the transaction. */
+  /** The canonical block with the transaction of this hash. Undefined if no canonical block contains it. */
   holding(hash: string): MinedBlock | undefined;
-  /** Mines a block. Returns the transactions that cannot be part of the block now. */
+  /** Mines a block. Returns the transactions that were left out: their nonce is not the next one, or their sender lacks coin. */
   mine(transactions: readonly Transaction[], timestampS?: number): readonly Transaction[];
   decree(apply: (state: State) => void): void;
-  /** Replaces the last blocks. Returns the kept transactions that cannot be part of the new blocks. */
+  /**
+   * Replaces the last `depth` blocks by `length` new ones. The first new block gets the old transactions for which `isKept` is
+   * true. Returns those of them that it cannot contain.
+   */
   replace(depth: number, length: number, isKept: (transaction: Transaction) => boolean): readonly Transaction[];
 }
 
@@ -41,8 +45,8 @@ interface Rules {
   readonly genesisS: number;
   nextTimestampS(parentS: number): number;
   /**
-   * The receipt of a transaction that is carried out. Undefined if the nonce is not the next one, or the sender cannot pay for
-   * the transaction.
+   * Carries out a transaction, and returns its receipt. Returns undefined if the nonce is not the next one, or if the sender
+   * cannot pay for the transaction.
    */
   execute(transaction: Transaction, timestampS: number): Receipt | undefined;
   eventOf(log: CollectorLog): EventBody;
@@ -50,7 +54,7 @@ interface Rules {
 
 type CollectorLog = Exclude<Log, { readonly type: 'transferred' }>;
 
-/** An event without its place on chain. Plain `Omit` would not distribute over the union of event types. */
+/** An event without the fields that say where it is on chain. Plain `Omit` would not distribute over the union of event types. */
 type WithoutPlace<T> = T extends unknown ? Omit<T, 'block' | 'transactionHash' | 'logIndex'> : never;
 export type EventBody = WithoutPlace<ChainEvent>;
 

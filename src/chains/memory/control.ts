@@ -9,8 +9,8 @@ import { hashOfText, type Payload, type Transaction, type WalletCall } from './t
 import { readWalletCall } from './wallet-call.ts';
 
 /**
- * The commands of a test script for the chain. Every call takes effect at once, and the same calls in the same order give the
- * same chain.
+ * The commands with which a test script changes the chain. Every call takes effect at once, and the same calls in the same order
+ * give the same chain.
  */
 export interface MemoryChainControl extends FaultControl {
   // Blocks.
@@ -22,20 +22,20 @@ export interface MemoryChainControl extends FaultControl {
   // Accounts. Coin is the network's native asset.
   setBalance(account: string, asset: string, units: bigint): void;
   balanceOf(account: string, asset: string): bigint;
-  /** The allowance that the account gave to Permit2. */
+  /** Sets the allowance that the account gives to Permit2. */
   setAllowance(account: string, asset: string, units: bigint): void;
   setBlacklisted(account: string, asset: string, isOn?: boolean): void;
   setPaused(asset: string, isOn?: boolean): void;
   /** Makes the token keep this amount of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
-  /** Sets the lies of an endpoint, by index. Without lies the endpoint is honest again. */
+  /** Makes an endpoint, given by its index, report false facts (`lies`). A call without `lies` makes the endpoint honest again. */
   testify(place: number, lies?: Partial<TestimonyLies>): void;
 
-  /** Sets the problem that the chain's check reports for the asset. Undefined clears it. */
+  /** Sets the problem that the port's `check` reports for the asset. Undefined clears the problem. */
   setProblem(asset: string, sentence: string | undefined): void;
 
-  // Actions of others. Each is a transaction and returns its hash.
+  // Transactions of payers and strangers. Each function returns the hash of its transaction.
   /** The payer's wallet executes an `eth_sendTransaction` action. */
   send(action: WalletAction): string;
   cancelAuthorization(item: Item): string;
@@ -47,7 +47,10 @@ export interface MemoryChainControl extends FaultControl {
   authorizeAsStranger(signed: SignedItem): string;
   /** A stranger transfers zero tokens from another account, which tokens allow and report as a transfer. */
   transferNothing(asset: string, from: string, to: string): string;
-  /** Makes the Collector report a payment that nobody ordered. For an unknown token, the script must pass the commitment. */
+  /**
+   * Makes the Collector report a payment that nobody ordered. `commitment` is required for an unknown token, because it cannot be
+   * computed.
+   */
   emitLookAlike(item: Item, commitment?: string): string;
 
   // The mempool.

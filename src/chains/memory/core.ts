@@ -27,7 +27,7 @@ export interface MemoryChainOptions {
   readonly witnesses?: number;
 }
 
-/** The state of the chain, read by the port and changed by the control. */
+/** The state of the chain. The port reads this state, and the control of the test script changes it. */
 export interface Core {
   readonly network: Network;
   readonly rules: EvmRules;
@@ -146,7 +146,10 @@ export function createCore(options: MemoryChainOptions): Core {
   };
 }
 
-/** Carries out a transaction. Undefined when it cannot be part of a block now. A reverting transaction can, and pays for its gas. */
+/**
+ * Carries out a transaction. Returns undefined if no block can contain the transaction now. A transaction that reverts is still
+ * contained in the block, and pays for its gas.
+ */
 function execute(
   ledger: Ledger,
   transaction: Transaction,

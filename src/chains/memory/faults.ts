@@ -49,11 +49,11 @@ export interface Faults {
 }
 
 export interface Lies {
-  /** The number of blocks by which the endpoint lags behind without showing it. */
+  /** The number of blocks by which the reported head is behind the real head. */
   headLag: number;
   /** The height at which `block` reports a wrong hash. */
   wrongHashAt: number | undefined;
-  /** True if all endpoints report other blocks when they are asked as witnesses. */
+  /** True if all endpoints report wrong block hashes when they are asked as witnesses. */
   isDisagreeing: boolean;
   /** The number of calls in which `events` finds nothing, like a replica that has the block and does not have its logs yet. */
   emptyEvents: number;

@@ -4,15 +4,15 @@ import type { ItemOutcome } from '../sender.ts';
 import type { State } from './state.ts';
 
 /**
- * The state of the chain, with the facts that the rules of tokens, Permit2 and the Collector need. The rules of this file check
- * in the order of the real contracts. Coin is a token without a blacklist.
+ * The state of the chain, and the facts about accounts and items that the functions of this file need. They apply the rules of
+ * tokens, Permit2 and the Collector, and make the checks in the order of the real contracts. Coin is a token without a blacklist.
  */
 export interface Ledger {
   readonly state: State;
   readonly timestampS: number;
   readonly collector: string;
   codeOf(account: string): Code | undefined;
-  /** True for tokens like Tether's, which check only the sender and refuse without a reason. */
+  /** True for tokens like Tether's: a transfer checks the blacklist only for the sender, and reverts without a reason. */
   isTaciturn(asset: string): boolean;
   commitmentOf(item: Item): string;
   depositAddressOf(item: Item): string;
@@ -22,7 +22,7 @@ export interface Ledger {
 
 /** The behaviour of an account's code when it checks a signature. */
 export type Code =
-  /** Accepts signatures of this key. An account with delegated code (EIP-7702) uses its own key. */
+  /** Accepts signatures of the key `owner`. For an account with delegated code (EIP-7702), `owner` is the account itself. */
   | { readonly is: 'wallet'; readonly owner: string }
   /** Gives no answer and uses up all gas. */
   | { readonly is: 'gas_burner' };
@@ -30,7 +30,7 @@ export type Code =
 export type Log =
   | { readonly type: 'paid'; readonly commitment: string; readonly item: Item }
   | { readonly type: 'refused'; readonly commitment: string; readonly item: Item; readonly reason: RefusalReason }
-  /** An amount was swept from the deposit address of the item, with the share of the fee. */
+  /** An amount was swept from the deposit address of the item. `fee` is the part of the amount that went to the fee account. */
   | {
       readonly type: 'swept';
       readonly commitment: string;
@@ -48,7 +48,7 @@ export type Log =
       readonly amount: bigint;
     };
 
-/** The error if an item, or a payer's own transaction, is refused. */
+/** The error that is thrown if an item, or a payer's own transaction, is refused. */
 export class Refusal extends Error {
   readonly reason: RefusalReason;
   constructor(reason: RefusalReason) {
@@ -83,7 +83,7 @@ export const keys = {
       : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${authorization?.nonce.toLowerCase() ?? commitment}`,
 };
 
-/** Executes the items independently, then all fees together. If the fees cannot be paid, throws and undoes everything. */
+/** Executes each item independently, and then transfers the sum of their fees. If this transfer fails, throws and undoes everything. */
 export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   return ledger.state.attempt(() => {
     const logs: Log[] = [];
@@ -113,8 +113,8 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
 }
 
 /**
- * The Transfer logs of the token. In releases with seals, Permit2 pays the recipient directly if there is no fee. All other money
- * passes through the Collector.
+ * The Transfer logs of the token for one item. In releases with seals, Permit2 pays the recipient directly if there is no fee. In
+ * all other cases the money passes through the Collector.
  */
 function transfersOf({ method, seal, asset, payer, collector, recipient, amount, fee }: Item): Log[] {
   if (method === 'native') return [];

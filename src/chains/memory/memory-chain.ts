@@ -58,7 +58,10 @@ function createPort(core: Core): Chain {
   };
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
-  /** The ledger after that block. Throws `ChainUnavailableError` for a block that does not exist yet. */
+  /**
+   * The ledger after block `atBlock`, or after the newest block by default. Throws `ChainUnavailableError` if the block does not
+   * exist yet.
+   */
   function ledgerAt(atBlock: number | undefined): Ledger {
     if (atBlock === undefined) return ledgerNow();
     const block = atBlock > visibleHead().number ? undefined : blocks.at(atBlock);
@@ -168,7 +171,7 @@ function createPort(core: Core): Chain {
     judge: (item, signature, _sender, onUnproved) =>
       ask('judge', () => {
         const verdict = judge(ledgerNow(), core, item, signature);
-        // Without code, the key alone decides about a signature, and the chain is not asked.
+        // For an account without code, a signature is judged by the key alone, without a request to the chain.
         const isByKey = verdict.is.endsWith('_signature') && !core.codes.has(item.payer.toLowerCase());
         if (isUnproved(ledgerNow(), item, signature) || (verdict.is !== 'good' && !isByKey)) onUnproved?.();
         return bothRefuse() && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
@@ -272,7 +275,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
   return { holdings, unreceivable: [...new Set(unreceivable.map(({ asset }) => asset))], faults: [] };
 }
 
-/** True if the chain has to be asked about a signature that the account's key did not make. */
+/** True if the account's key did not make the signature, but code of the account could accept it. */
 function isUnproved(ledger: Ledger, item: Item, signature: string): boolean {
   const mayBeOfCode = item.method !== 'native' && !item.method.endsWith('-vrs') && isContractSignature(signature);
   return mayBeOfCode && ledger.signerOf(item, signature) !== item.payer.toLowerCase();
@@ -281,7 +284,7 @@ function isUnproved(ledger: Ledger, item: Item, signature: string): boolean {
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
   if (item.method === 'native') return { is: 'malformed_signature' };
   const hasCode = core.codes.has(item.payer.toLowerCase());
-  // The older form of EIP-3009 accepts only the signature of a key.
+  // The older form of EIP-3009 (v, r, s) accepts only the signature of a key, not that of a contract.
   const mayBeContract = hasCode && !item.method.endsWith('-vrs');
   if (mayBeContract ? !isContractSignature(signature) : readKeySignature(signature) === undefined) {
     return { is: 'malformed_signature' };
@@ -299,7 +302,7 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
   const [outcome] = simulate(ledger, [{ item, commitment, signature, hasCode }]);
   if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode, balance };
   const { reason } = outcome;
-  // Tokens and Permit2 check the nonce before the signature if the account has code.
+  // Tokens and Permit2 check the nonce before the signature. So the signature of an item with a used nonce is checked here.
   if (reason === 'used' && tryOut(() => checkSignature(ledger, item, signature)).is === 'refused') {
     return { is: 'wrong_signature' };
   }
@@ -328,7 +331,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
 }
 
 const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
-/** Reasons of a refusal that do not show its cause. Balance, allowance and nonce must be read to find the cause. */
+/** Reasons of a refusal that do not show its cause. The balance, the allowance and the nonce are then read to find the cause. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {

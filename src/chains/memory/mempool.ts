@@ -14,8 +14,8 @@ export interface Mempool {
   take(baseFee: bigint): readonly Transaction[];
   remove(hash: string): boolean;
   /**
-   * Switches strict nonces on or off. With them, a nonce that is not the next one is refused, as some nodes do, and is not kept
-   * for later.
+   * Switches strict nonces on or off. With strict nonces, a transaction whose nonce leaves a gap is refused, as some nodes do.
+   * Without them, it waits in the mempool.
    */
   setStrictNonces(isStrict: boolean): void;
 }

@@ -4,8 +4,8 @@ import type { ItemOutcome } from '../sender.ts';
 import { keys, type Ledger, type Log, pullByAuthorization, Refusal, transfer } from './ledger.ts';
 
 /**
- * Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item independently, with its share of the fee. An item with an
- * authorization first transfers the asked amount to its address.
+ * Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item independently, and each with its own transfer of the fee.
+ * For an item with an authorization, the authorized amount is first transferred from the payer to the deposit address.
  */
 export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   const logs: Log[] = [];
@@ -31,7 +31,7 @@ export function fillByAuthorization(ledger: Ledger, { item, commitment, signatur
   try {
     ledger.state.attempt(() => pullByAuthorization(ledger, item, { commitment, signature, payee: to }));
   } catch (error) {
-    // Somebody presented the authorization before, and the money has already arrived.
+    // The authorization may have been used before. No second transfer is needed if its money is already at the deposit address.
     if (error instanceof Refusal && before >= amount && item.seal !== undefined) return [];
     throw error;
   }
@@ -63,7 +63,10 @@ function sweepOne(ledger: Ledger, { item }: SignedItem): Log[] {
   return [...logs, { type: 'swept', commitment, item, amount: held - unpaid, fee: fee - unpaid }];
 }
 
-/** True if the token refused the fee account. The fee stays at the address, and the next sweep tries to pay it again. */
+/**
+ * True if the token refused the transfer to the fee account. The fee then stays at the deposit address, and the next sweep tries
+ * to pay it again.
+ */
 function feeLeftOver(ledger: Ledger, pay: () => void): boolean {
   try {
     ledger.state.attempt(() => pay());

@@ -1,6 +1,6 @@
 import type { ChainEvent, Incoming } from '../chain-reader.ts';
 
-/** The lies of one endpoint. They apply when the endpoint is asked as a witness, and when it is the first endpoint of a call. */
+/** The false facts that a test script makes one endpoint report: as a witness, and as the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {
   readonly name: string;
   /** True if two other endpoints contradicted this endpoint. */
@@ -8,7 +8,10 @@ export interface Testimony extends TestimonyLies {
 }
 
 export interface TestimonyLies {
-  /** Milliseconds for which the endpoint has given no answer. */
+  /**
+   * The milliseconds of silence that the endpoint reports. If this is set, every request to the endpoint fails. Undefined if it
+   * answers.
+   */
   silentForMs: number | undefined;
   /** The number of blocks that the endpoint claims beyond the head. Negative if it lags behind. */
   headAhead: number;
@@ -20,7 +23,7 @@ export interface TestimonyLies {
   addsToNonces: number;
   /** The amount that is added to every balance. */
   addsToHoldings: bigint;
-  /** The first block at which the endpoint changes balances. */
+  /** The first block at which `addsToHoldings` applies to balances. */
   addsFrom: number;
   /** The seconds that are added to every block time. */
   addsToTimesS: number;
@@ -32,18 +35,18 @@ export interface TestimonyLies {
   swallows: boolean;
   /** True if the endpoint reports that no payer has a balance or an allowance. */
   deniesFunds: boolean;
-  /** The tip that the endpoint reports; `baseFee` is the base fee. Undefined for the true values. */
+  /** The tip per gas that the endpoint reports, and below it the base fee. Undefined if the endpoint reports the true value. */
   tip: bigint | undefined;
   baseFee: bigint | undefined;
   /** The commitments whose events the endpoint hides. */
   hidden: readonly string[];
   /** Forged events that the endpoint adds, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
-  /** Forged transfers that the endpoint adds, also to the receipts of their transactions unless `hasHonestReceipts` is true. */
+  /** Forged transfers that the endpoint adds to its lists. It also adds them to receipts, unless `hasHonestReceipts` is true. */
   inventedTransfers: readonly Incoming[];
-  /** True if the endpoint lists no transfers. Its receipts are complete. */
+  /** True if the endpoint's lists of transfers are empty. Its receipts still contain all transfers. */
   listsNoTransfers: boolean;
-  /** True if the endpoint's receipts do not have the forged transfers. */
+  /** True if the endpoint's receipts do not contain the forged transfers. */
   hasHonestReceipts: boolean;
 }
 
@@ -73,7 +76,7 @@ export function honestTestimony(name: string): Testimony {
   return { name, isDistrusted: false, ...HONEST_TESTIMONY };
 }
 
-/** The amount that the endpoint adds to a balance at this block. */
+/** The amount that the endpoint falsely adds to a balance at this block. */
 export function addedAt({ addsToHoldings, addsFrom }: TestimonyLies, block: number): bigint {
   return block >= addsFrom ? addsToHoldings : 0n;
 }
@@ -83,7 +86,7 @@ export function inOrder(testimonies: readonly Testimony[]): readonly Testimony[]
   return testimonies.toSorted((a, b) => Number(a.isDistrusted) - Number(b.isDistrusted));
 }
 
-/** The gas price that results from the endpoints' answers: the lower tip of the first two, and the median base fee. */
+/** The gas prices that follow from the endpoints' answers: the lower tip of the first two endpoints, and the median base fee of all. */
 export function reportedFees(
   testimonies: readonly Testimony[],
   market: { readonly base: bigint; readonly tip: bigint },

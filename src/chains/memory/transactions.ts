@@ -18,7 +18,7 @@ export interface Transaction {
 export type Payload =
   | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
   | { readonly kind: 'nothing' }
-  /** An action of a payer or a stranger. The bytes of such a transaction never pass through the port. */
+  /** A transaction of a payer or a stranger. The port never reads the bytes of such a transaction. */
   | {
       readonly kind: 'act';
       readonly value: bigint;
@@ -87,7 +87,10 @@ export const hashOfText = (text: string): string => `0x${bytesToHex(keccak_256(u
 const hashOfBytes = (bytes: string): string => `0x${bytesToHex(keccak_256(hexToBytes(bytes.slice(2))))}`;
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 
-/** Writes JSON with big integers. JSON has none, so they become digits with an `n`. No other value in a transaction has that form. */
+/**
+ * Writes JSON. A bigint becomes a string of its digits and an `n`, because JSON has no big integers. No other value in a
+ * transaction has that form.
+ */
 const write = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? `${field}n` : field));
 const read = (text: string): unknown =>

@@ -63,7 +63,7 @@ function coinId({ rules }: Core): string {
   return [...rules.assets.values()].find(({ pay }) => pay.method === 'native')?.known.id ?? COIN;
 }
 
-/** The item in the arguments of the Collector's payable function: fee account, subject, amount, fee, recipient, deadline. */
+/** Decodes the item from the arguments of the Collector's payable function: fee account, subject, amount, fee, recipient, deadline. */
 function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
   return {
     network: core.network.chainId,
@@ -71,7 +71,7 @@ function readNativeItem(core: Core, payer: string, words: readonly string[]): It
     asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),
-    // The calldata has the seal, and not the id.
+    // The calldata has the seal in place of the payment's id, so the id is unknown here.
     subject: '',
     seal: words[1] ?? '',
     payer,

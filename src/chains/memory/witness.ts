@@ -35,7 +35,10 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
   const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: reported(block).hash });
 
-  /** The block that the endpoint reports at a height. If it claims a longer chain, the blocks beyond the head are made up. */
+  /**
+   * The block that the endpoint reports at a height. If the endpoint claims a longer chain, the blocks beyond the real head are
+   * made up.
+   */
   function blockAt(number: number): Block | undefined {
     if (number > headNumber()) return undefined;
     const real = blocks.at(number);
@@ -120,7 +123,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
 }
 
-/** The transfers of tokens to these accounts, or also from them, as the endpoint reports them. */
+/** The token transfers to these accounts that the endpoint reports. With `hasDepartures`, also the transfers from these accounts. */
 export function incomingOf(
   { blocks }: Core,
   { inventedTransfers, listsNoTransfers }: TestimonyLies,
@@ -153,7 +156,7 @@ function transactionIn({ entries }: MinedBlock, hash: string): Transaction | und
     .find((each) => each.hash === hash);
 }
 
-/** The transfers by which a batch took the money of its items. Forged events have no transfers. */
+/** The transfers of a batch from the payers to the Collector. Forged events have no transfers. */
 function pulledBy(block: MinedBlock, hash: string): Incoming[] {
   if (transactionIn(block, hash)?.payload.kind !== 'batch') return [];
   return block.events.flatMap((event) => {

@@ -24,7 +24,7 @@ interface Schema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** The form of a text with a pattern, in words. */
+  /** The form that `pattern` demands, in words. */
   readonly 'x-form'?: string;
 }
 

@@ -18,7 +18,7 @@ interface NetworkChoices {
 
 /**
  * The time for which a payment waits for blocks. It is this short because payments should succeed within 45 s: wallets give up
- * after 60.
+ * after 60 s.
  */
 const FINALITY_MS = 30_000;
 /** The least depth in blocks. One confirmation is never enough, because a reorg can replace the newest block of any chain. */
@@ -61,7 +61,7 @@ function finalityFor(blockTimeMs: number, tags: ExaminedNetwork['tags']): NonNul
   };
 }
 
-/** The entry of a token, or the reason why the contract's answers do not suffice for one. */
+/** The record's entry for a token, or the reason why the contract's answers do not suffice for an entry. */
 export function draftToken(
   token: ExaminedToken,
   { peg, permit2 }: { readonly peg: string | undefined; readonly permit2: Found<true> },

@@ -71,7 +71,7 @@ function readFile(folder: string, name: string): ReadFile {
   const problems = icons.problems.map((problem) => placed(file, json, problem));
   if (problems.length > 0) return { problems };
   const placeOf = (path: JsonPath) => placed(file, json, { path, text: '' }).trimEnd();
-  // Messages about chains name places without the folder, because more people see them than messages about files.
+  // Messages about chains give file, line and column without the folder, because more people see them than messages about files.
   const briefly = (path: JsonPath) => placed(name, json, { path, text: '' }).trimEnd();
   const network = { ...record.network, places: placesOf(record.network, briefly) };
   return { filed: { network, file, placeOf, icons: icons.icons }, problems };

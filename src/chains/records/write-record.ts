@@ -24,7 +24,8 @@ export function createRecordFile(file: string, record: NetworkFile): Promise<boo
   return withDraft(file, async (draft, handle) => {
     await writeWhole(handle, record, MODE);
     try {
-      // A link is as exclusive as O_EXCL, and no reader sees a file half written.
+      // Like O_EXCL, `link` fails if the file exists. Unlike a write to the file itself, it never shows readers a file half
+      // written.
       await link(draft, file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

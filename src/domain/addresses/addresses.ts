@@ -8,8 +8,8 @@ export interface Addresses {
   /** The CAIP-19 namespace of tokens. */
   readonly tokenKind: 'erc20' | 'token';
   /**
-   * True if spellings that differ in letter case alone are the same address or transaction. The database compares by the same
-   * rule, so it holds for everything that the family names.
+   * True if spellings that differ in letter case alone are the same address or transaction. The rule must hold for all addresses
+   * and transaction ids of the family, because SQL compares them by the same rule.
    */
   readonly ignoresCase: boolean;
   /** True if an address is the same account on every network of the family, so that a list may name it without a network. */
@@ -28,7 +28,7 @@ export interface Addresses {
   readonly noSignature: string;
   /** The spelling of bytes that are no address, such as a commitment. `hex` has no prefix. */
   spellBytes(hex: string): string;
-  /** The second part of a CAIP-2 id. */
+  /** Checks the reference of a network, which is the second part of a CAIP-2 id. */
   parseReference(text: string): Parsed<string>;
   /** The canonical spelling of an address, as it is stored and shown. Refuses the all-zero address. */
   parse(text: string): Parsed<string>;

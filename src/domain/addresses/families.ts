@@ -146,8 +146,8 @@ export function bareListKey(text: string): string | undefined {
 }
 
 /**
- * An id in lower case, without the checksum of its address, if letter case means nothing else on its network. Lists have any
- * spelling, because people and machines copy them.
+ * A CAIP id in lower case, if letter case is only a checksum on its network; otherwise the id unchanged. Entries of address lists
+ * may have any spelling, because people and machines copy them.
  */
 export function withoutChecksum(id: string): string {
   const folded = id.toLowerCase();

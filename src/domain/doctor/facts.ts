@@ -1,7 +1,7 @@
 /** The answer to a question, or the reason why it is unknown. An unknown answer is never taken for a good one. */
 export type Asked<T> = { readonly known: T } | { readonly unknown: string };
 
-/** Everything that an examination asks for, by check. */
+/** The facts of all checks of the doctor, by check. */
 export interface DoctorFacts {
   readonly program: ProgramFacts;
   readonly settings: SettingsFacts;
@@ -24,7 +24,7 @@ export interface DoctorFacts {
 
 export type CheckName = keyof DoctorFacts;
 
-/** The facts of each check, or the reason why it could not be made. */
+/** The facts of each check, or the reason why the check could not be made. */
 export type Gathered = { readonly [Name in CheckName]: Asked<DoctorFacts[Name]> };
 
 export interface ProgramFacts {
@@ -72,7 +72,7 @@ export interface ServerState {
   /** The number of client connections to the whole server. `maxConnections` is the most that a role without special rights can open. */
   readonly connections: number;
   readonly maxConnections: number;
-  /** The age of the oldest row, in transactions. At two thousand million, PostgreSQL stops accepting writes. */
+  /** The age of the oldest row in transaction ids. At two thousand million, PostgreSQL stops accepting writes. */
   readonly transactionAge: number;
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
@@ -148,7 +148,7 @@ export interface ReplicaFacts {
   readonly standing: 'follows' | 'behind' | 'not_a_replica' | 'other_timeline';
   /**
    * The time that the replica needed to reach the primary's position in the write-ahead log at the time of the question. Null if
-   * it did not reach it.
+   * the replica did not reach that position.
    */
   readonly lagMs: number | null;
   readonly behindBytes: number;
@@ -170,7 +170,10 @@ export interface SchemaFacts {
 export interface SecretFacts {
   /** True if the master secret in the settings of this machine opens the secrets of the database. Null before the first start. */
   readonly opens: Asked<boolean | null>;
-  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not report it. */
+  /**
+   * The nodes that run. `knowsNewest`: whether the node has the newest master secret. Null for a node of an older version, which
+   * does not report this.
+   */
   readonly nodes: readonly { readonly host: string; readonly id: string; readonly knowsNewest: boolean | null }[];
 }
 
@@ -182,13 +185,13 @@ export interface NodeFacts {
     readonly seenAt: Date;
     readonly isUp: boolean;
   }[];
-  /** The roles that no running node has. */
+  /** The roles of gateway nodes, such as `relay`, that no running node has. */
   readonly missingRoles: readonly string[];
 }
 
 export interface LeaseFacts {
   readonly name: string;
-  /** A description of what the holder does. Null for a network that is not in the settings of this machine. */
+  /** A description of the lease's work. Null for a network that is not in the settings of this machine. */
   readonly work: string | null;
   readonly isHeld: boolean;
   readonly holder: string;
@@ -199,8 +202,8 @@ export interface ClockFacts {
   /** Milliseconds by which this machine is ahead of the database. */
   readonly machineOffMs: Asked<number>;
   /**
-   * For each network, the milliseconds by which its newest block is ahead of the database's clock, or of this machine's if that
-   * is unknown.
+   * For each network, the milliseconds by which its newest block is ahead of the database's clock. If that clock is unknown, this
+   * machine's clock is used.
    */
   readonly heads: readonly { readonly name: string; readonly aheadMs: number }[];
 }
@@ -271,7 +274,8 @@ export interface PublicUrlFacts {
 }
 
 /**
- * Where the public URL leads. The gateway sends a request to it, and only this gateway, or another node of this machine, knows the answer.
+ * The target of the public URL. To find it, the gateway sends a request to the URL with a question that only a gateway process of
+ * this machine can answer.
  */
 export type PublicUrlAnswer =
   | {

@@ -29,7 +29,7 @@ const FEW_DAYS = 3n;
 const GIB = 1024 ** 3;
 const FULL_BYTES = GIB / 2;
 const LOW_BYTES = 2 * GIB;
-/** The share of free space below which the doctor warns, if less than `PLENTY_BYTES` are free. */
+/** The share of free disk space below which the doctor warns, if less than `PLENTY_BYTES` are free. */
 const LOW_SHARE = 0.1;
 const PLENTY_BYTES = 50 * GIB;
 const DAY_MS = 24 * 3_600_000;

@@ -12,7 +12,7 @@ interface FactBase extends Moment {
 
 export interface Arrived extends FactBase {
   readonly is: 'arrived';
-  /** The amount of its first transfer. It differs from `amount` if transfers of dust were added up. */
+  /** The amount of the first transfer of this arrival. It differs from `amount` if several transfers of dust were added up. */
   readonly first: bigint;
   readonly address: string;
   readonly sender: string;

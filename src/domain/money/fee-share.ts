@@ -18,7 +18,7 @@ function feeUpTo(schedule: FeeSchedule, units: bigint): bigint {
   return units >= schedule.of ? schedule.fee : unboundedShare(schedule, units);
 }
 
-/** The share of units that are no part of `of`, such as units of another token. It has no upper bound. */
+/** The fee of units that are no part of `of`, such as units of another token: pro rata, without an upper bound. */
 export function unboundedShare({ fee, of }: FeeSchedule, units: bigint): bigint {
   return (fee * units) / of;
 }

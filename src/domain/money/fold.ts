@@ -7,9 +7,9 @@ import { compareMoments, type Moment } from './movement.ts';
 import type { Ending, Lot, PaidEnding, PaymentTerms, Way } from './terms.ts';
 
 /**
- * The money of one payment after all facts up to a moment. A fold is plain data, and can be stored as a checkpoint. Resuming from
- * a checkpoint takes time for the new facts and the lots, and not for the history. Dust makes no new lots, so a flood of tiny
- * transfers does not make it slow.
+ * The money of one payment after all facts up to a moment. A fold is plain data, and can be stored as a checkpoint. The time to
+ * resume from a checkpoint depends on the number of new facts and of lots, and not on the length of the history. Dust makes no
+ * new lots, so a flood of tiny transfers does not slow this down.
  */
 export interface Fold {
   readonly terms: PaymentTerms;
@@ -17,14 +17,14 @@ export interface Fold {
   readonly upTo: Moment | undefined;
   /** The lots by id, in the order of their first movement. */
   readonly lots: ReadonlyMap<string, Lot>;
-  /** For each way to pay, the money that came in the asked asset and in time. It decides whether the payment is paid. */
+  /** For each way to pay, the money that came in the asked asset and in time. This money decides whether the payment is paid. */
   readonly counts: ReadonlyMap<string, Count>;
   /** The first item or deposit address that received the whole requested amount. */
   readonly filled: PaidEnding | undefined;
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */
   readonly last: ReadonlyMap<string, string>;
-  /** The number of the next lot: per commitment for items, per place within the present transaction for transfers. */
+  /** The number of the next lot: per commitment for items, per address and asset within the current transaction for transfers. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly transaction: string;
 }
@@ -180,7 +180,10 @@ function reasonOf(
   return kind !== 'late' && isTooLittle && blockTimeS <= ending.untilS ? 'underpaid' : 'late';
 }
 
-/** Adds money to its lot. A lot that the ending names pays up to the amount of the ending. The excess becomes a separate lot. */
+/**
+ * Adds money to its lot. If the payment's ending names the lot as paying, the lot pays at most the amount of the ending. The
+ * excess becomes a separate lot.
+ */
 function place(work: Work, part: Lot): void {
   const { ending, named } = work;
   if (ending?.is !== 'paid' || !named.has(part.id)) {
@@ -194,7 +197,10 @@ function place(work: Work, part: Lot): void {
   if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, reason: 'overpaid' });
 }
 
-/** Splits new money into two parts. Either all of the money waits or none, so fee and net amount are split in the same proportion. */
+/**
+ * Splits new money into two parts. Either all of the money waits at the deposit address or none of it, so fee and net amount are
+ * split in the same proportion.
+ */
 function divide(part: Lot, units: bigint): [Lot, Lot] {
   const fee = feeShare({ fee: part.fee, of: part.amount }, 0n, units);
   const isWaiting = part.waiting > 0n;
@@ -227,8 +233,9 @@ function join({ lots }: Work, part: Lot): void {
 
 /**
  * Moves the lots that wait at the address to the recipient: first the lots that count, then the others, both in their order. The
- * fee is divided by running totals. If the sweep took more than the asked amount, but not more than the asked fee, then only the
- * asked amount bears the fee. If the token refuses the fee account, each lot keeps its share of the fee at the address.
+ * fee is divided among the lots in proportion (`feeShare`). If the swept amount exceeds the asked amount, but the fee does
+ * not exceed the asked fee, then only the asked amount bears the fee. If the token refuses the fee account, each lot keeps its
+ * share of the fee at the address.
  */
 function sweep(work: Work, way: Way, fact: Moved): void {
   const { network, asset, address, amount, transaction } = fact;

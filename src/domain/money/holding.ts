@@ -17,8 +17,8 @@ export interface Spend {
 }
 
 /**
- * Counts a fee that is owed as taken. The next sweep of its address tries it again, so it holds up no money of the merchant or the
- * payer.
+ * Counts an owed fee as paid. The next sweep of the address tries to pay this fee again, so the fee must not delay money of the
+ * merchant or the payer.
  */
 export function countOwed<L extends Lot>(lot: L): L {
   const { owed } = lot;

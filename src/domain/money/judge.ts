@@ -19,7 +19,8 @@ export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefine
   const { terms, filled } = fold;
   if (filled !== undefined) return filled;
   const isOver = ({ network, deadlineS }: Way) => (finalTimes.get(network) ?? -1) > deadlineS;
-  // After the final deadline no more money can come in time, so the operator's tolerance for underpayment applies.
+  // Once a final block is later than the deadline of a way to pay, no more money can come in time. Then the operator's tolerance
+  // for underpayment applies.
   for (const way of terms.ways.filter(isOver)) {
     const { units, lots } = countOf(fold, way);
     const { network, commitment, asked, kind } = way;
