@@ -17,11 +17,11 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** The beginning of the body, up to `maxBytes`. */
   readonly bytes: Buffer;
-  /** False if the body was cut by the limits of size or time, or broke off. */
+  /** False if only a part of the body was read: it exceeded a limit of size or time, or the connection broke. */
   readonly isWhole: boolean;
 }
 
-/** The reason for a missing answer. The message never contains text from the server. */
+/** A request got no answer. The message gives the reason, and never contains text from the server. */
 export class ExchangeError extends Error {
   /** True if a retry may succeed. */
   readonly isPassing: boolean;
@@ -87,7 +87,7 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
         const { response, parts } = answered;
         const { statusCode: status = 0, headers } = response;
         end(() => resolve({ status, headers, bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole }));
-        // The connection is closed. Node.js would otherwise read the rest of the body in order to reuse the connection.
+        // Closes the connection after a partial body. Node.js would otherwise read the rest in order to reuse the connection.
         if (!isWhole) response.destroy();
       };
       const fail = (error: Error) => {

@@ -8,7 +8,7 @@ interface AskDeps {
   readonly stop: AbortSignal;
 }
 
-/** Makes a request to a source and notes its prices in the book. Resolves with a price or a reason for each pair; never throws. */
+/** Makes a request to a source and stores its prices in the rate book. Resolves with a price or a reason for each pair; never throws. */
 export async function askSource(
   { world, book, stop }: AskDeps,
   { source, request }: { readonly source: RateSource; readonly request: SourceRequest },

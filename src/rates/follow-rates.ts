@@ -21,7 +21,7 @@ const CHECK_EVERY_MS = 15_000;
  */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
-/** Polls every request of every source, and answers from the last readings. */
+/** Polls all rate sources in the background, and computes rates from their last prices. */
 export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> } {
   const stop = new AbortController();
   const lines = deps.sources.flatMap((source) =>
@@ -62,7 +62,7 @@ interface Following extends FollowDeps {
   readonly stop: AbortSignal;
 }
 
-/** One request to one source, polled by itself. */
+/** A request to a rate source. It is repeated independently of all other requests. */
 interface Line {
   readonly source: RateSource;
   readonly request: SourceRequest;
@@ -84,7 +84,7 @@ async function follow(deps: Following, line: Line): Promise<void> {
   }
 }
 
-/** Keeps the faults of the last answer, and logs where they begin and end: a source may lack one pair for years. */
+/** Stores the faults of the last answer. Logs only when a fault begins or ends, because a source may lack a pair for years. */
 function note({ log }: Following, line: Line, faults: ReadonlyMap<string, string>): void {
   const subject = (pairs: readonly string[]) => ({ source: line.source.name, pairs: pairs.join(' ') });
   const begun = [...faults.keys()].filter((key) => !line.faults.has(key));

@@ -4,7 +4,7 @@ import { parseJson, textAt } from './json.ts';
 import type { HttpSourceTerms, RateRequest } from './rate-sources.ts';
 import { LIVE, type RateSource, RateSourceError, type SourceRequest } from './rates.ts';
 
-/** A source as the operator configured it, which is asked for one pair at a time. */
+/** Creates a rate source that the operator configured. Each of its requests asks for one pair. */
 export function createHttpSource(timers: Timers, { name, requests }: HttpSourceTerms): RateSource {
   return { ...LIVE, name, requests: requests.map((request) => requestOf(timers, request)) };
 }

@@ -16,8 +16,8 @@ export function parseJson(json: string): Json {
 }
 
 /**
- * The value at a path. A part of the path is a member's name, an element's index, or `*` for the only member, for answers keyed by a
- * name that the source chose.
+ * The value at a path. A part of the path is a member's name, an element's index, or `*`. `*` stands for the only member of an object,
+ * whose name the source chose.
  */
 function valueAt(json: Json, path: readonly string[]): Json {
   let found = json;

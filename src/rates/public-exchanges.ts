@@ -105,7 +105,7 @@ const GEMINI: PublicSource = {
   ...MARKET,
   name: 'gemini',
   about: 'Gemini, last trade',
-  // The time that Gemini states is the end of the day over which it counts the volume. It advances in steps of minutes.
+  // Gemini states the end of the 24 hours whose volume it counts. That time advances in steps of some minutes, so it may look old.
   statedWithinMs: 30 * 60_000,
   symbols: ['ETH', 'SOL'],
   requestsFor: (symbols) =>

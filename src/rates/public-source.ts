@@ -4,7 +4,7 @@ import { fetchAnswer } from './fetch-answer.ts';
 import { type Json, parseJson } from './json.ts';
 import { LIVE, type PairAnswer, type RateSource, type SourceRequest, type SourceTerms } from './rates.ts';
 
-/** A rate source that Till has built in. It answers everybody without an API key. */
+/** A rate source that is built into Till. It answers everybody without an API key. */
 export interface PublicSource extends SourceTerms {
   /** The name of the source. It is stored with every quote that uses the source. */
   readonly name: string;
@@ -37,7 +37,7 @@ export interface Found {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The terms of markets. The time that a market states may be that of its last trade. */
+/** The terms of markets. A market may state the time of its last trade, which can be minutes ago. */
 export const MARKET = { ...LIVE, statedWithinMs: 5 * MINUTE_MS } as const;
 /**
  * The terms of central banks. Around Christmas and Easter no rate is published for six days. A reference rate counts only with a live
@@ -58,7 +58,7 @@ const AHEAD_MS = 5 * MINUTE_MS;
 
 interface Deps {
   readonly timers: Timers;
-  /** The real time, also in a sandbox. */
+  /** The real clock, even in a sandbox whose own clock was moved forward. */
   readonly clock: Clock;
 }
 

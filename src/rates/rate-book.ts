@@ -14,7 +14,7 @@ import { agreeing } from './agreement.ts';
 import type { Rates, SourceKind } from './rates.ts';
 
 export interface RateRules {
-  /** The largest permitted distance of a source from the median of the others. */
+  /** The largest permitted distance of a source's price from the median of the other sources. */
   readonly maxDeviationBasisPoints: number;
   /** How long rates are remembered: a quote is valid for up to five minutes, and its rate may be a minute old. */
   readonly rememberedMs: number;
@@ -26,7 +26,7 @@ export interface RateBook extends Rates {
   note(reading: Reading, terms: ReadingTerms): boolean;
   /** The fresh readings of a pair in either direction, even if they disagree, and the rate in which some of them agree. */
   opinionsOf(pair: Pair, nowMs: number): { readonly readings: readonly Reading[]; readonly rate: Rate | undefined };
-  /** The pairs with sources whose rates make up the rate of this pair: itself, the two that it is crossed from, or none. */
+  /** The pairs from whose rates the rate of this pair is computed: the pair itself, the two pairs of a cross rate, or none. */
   legsOf(pair: Pair): readonly Pair[];
 }
 
@@ -44,15 +44,15 @@ interface Range {
 interface Noted {
   readonly reading: Reading;
   readonly terms: ReadingTerms;
-  /** The price in the direction of the pair's key. */
+  /** The price in the direction of `keyOf`, which is the same for ETH/USD and USD/ETH. */
   readonly value: Ratio;
 }
 
-/** The value on which the sources of a pair agree from one moment until another, in the direction of its key. */
+/** The value on which the sources of a pair agree from `fromMs` until `untilMs`, in the direction of the pair's key. */
 interface Agreement {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Undefined if the sources do not agree. */
+  /** The agreed value. Undefined if the sources do not agree. */
   readonly value: Ratio | undefined;
   readonly readings: readonly Reading[];
 }
@@ -115,7 +115,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     if (last !== undefined && last.fromMs <= nowMs && nowMs <= last.untilMs) return last;
     const opinions = fresh(pair, nowMs);
     const live = opinions.filter(isLive);
-    // Reference rates are of yesterday or of Friday. They can confirm a single live price, but they have no vote if there are several.
+    // Reference rates are of yesterday or of Friday. They can confirm a single live price. Several live prices are judged without them.
     const agreed = agreeing(live.length === 1 ? opinions : live, maxDeviationBasisPoints);
     const isRate = agreed.some(isLive);
     const changes = [...(noted.get(keyOf(pair))?.values() ?? [])].flatMap(

@@ -15,8 +15,8 @@ export interface RateRequest extends Pair {
 }
 
 /**
- * The most sources. There is a bound, because all sources may take part in a quote, and option ids contain the names of a quote's
- * sources.
+ * The largest number of sources. There is a bound, because all sources may take part in a quote, and option ids contain the names of
+ * a quote's sources.
  */
 const MAX_SOURCES = 8;
 const MAX_PAIRS = 64;
@@ -50,8 +50,8 @@ export function parseRateSources(text: string): Parsed<readonly HttpSourceTerms[
 }
 
 /**
- * Finds a problem of the sources together: two of them are the same, or a pair has only one source, which cannot agree with
- * another.
+ * Finds a problem of the sources together: two have the same name or host, or a pair has only one source. A rate needs two sources
+ * that agree.
  */
 function problemOfAll(sources: readonly HttpSourceTerms[]): string | undefined {
   const twice = repeated(sources.map(({ name }) => name));

@@ -6,10 +6,10 @@ export interface Rates {
   rateOf(base: string, quote: string, nowMs: number): Rate | undefined;
   /**
    * True if a quote of the last minutes can have used this rate. Nodes read the sources at different moments, so a rate
-   * close to one that was in force here counts as well.
+   * close to one that was in force on this node counts as well.
    */
   wasInForce(rate: QuotedRate, nowMs: number): boolean;
-  /** True if the pair has sources, whatever their present answers. Without sources it will never have a rate. */
+  /** True if the pair has sources, or can be crossed from pairs with sources. Otherwise the pair never has a rate. */
   covers(base: string, quote: string): boolean;
 }
 
@@ -51,7 +51,7 @@ export interface PairPrice {
   readonly statedAtMs?: number | undefined;
 }
 
-/** A source could not be used. The message completes "kraken …" and contains neither the source's URL nor its answer. */
+/** A source could not be used. The message follows the source's name, as in "kraken could not be reached". It has no URL or answer. */
 export class RateSourceError extends Error {
   override readonly name = 'RateSourceError';
 }

@@ -7,7 +7,7 @@ import type { PairAnswer, RateSource, SourceKind } from './rates.ts';
 
 /** A pair with the present answer of each of its sources. */
 export interface PairSurvey extends Pair {
-  /** The rate from these answers. Undefined if the sources do not agree. */
+  /** The rate computed from `opinions`. Undefined if the sources do not agree. */
   readonly rate: Rate | undefined;
   readonly opinions: readonly Opinion[];
 }
@@ -59,7 +59,7 @@ export async function surveyRates(
   };
 }
 
-/** A pair with the dollar as its quote, if it has the dollar: people read the price of a coin or a currency in dollars. */
+/** Turns a pair with the dollar so that the dollar is the quote, because people read prices of coins and currencies in dollars. */
 function upright({ base, quote }: Pair): Pair {
   return base === 'USD' ? { base: quote, quote: base } : { base, quote };
 }

@@ -23,7 +23,7 @@ const MAX_ANSWER_CHARS = 100_000;
 
 /**
  * Listens on the port of the gateway, asks the public URL for a path that nobody else knows, and sees whether the request arrives.
- * Its answer is a text that nobody else knows, so no other server can pass for this one.
+ * The listener answers with a text that nobody else knows, so no other server can pass for this one.
  */
 export async function askBack(world: Pick<World, 'random' | 'timers'>, input: AskBackInput): Promise<PublicUrlAnswer> {
   const word = () => Buffer.from(world.random.bytes(TOKEN_BYTES)).toString('hex');
@@ -55,7 +55,7 @@ function arrivalOf({ socket, headers }: IncomingMessage): PublicUrlAnswer {
   return { is: 'here', peer, hasForwardedFor: headers['x-forwarded-for'] !== undefined };
 }
 
-/** Asks a running gateway and the public URL for a page that no two gateways have in common, and compares the answers. */
+/** Asks a running gateway and the public URL for a page whose content differs between gateways, and compares the two answers. */
 export async function askRunning(
   world: Pick<World, 'timers'>,
   { path, ...input }: AskBackInput & { readonly path: string },

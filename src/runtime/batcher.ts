@@ -1,7 +1,7 @@
 import type { Tracing } from './tracing.ts';
 import type { Timers, World } from './world.ts';
 
-/** Runs many small items in few batches. Items that arrive while a batch runs form the next one; without load no item waits. */
+/** Runs many small items in few batches. Items that arrive while a batch runs form the next batch. Without load no item waits. */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
 
 export interface BatcherInput<Item, Result> {

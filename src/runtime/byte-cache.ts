@@ -1,4 +1,4 @@
-/** A cache of finished texts and files, up to a total size. */
+/** A cache of texts and files that are ready to send, up to a total size. */
 export interface ByteCache {
   get(name: string): Uint8Array | undefined;
   put(name: string, bytes: Uint8Array): void;

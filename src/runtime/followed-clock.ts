@@ -5,7 +5,7 @@ export interface FollowedClock extends Clock {
   take(reading: ClockReading): void;
 }
 
-/** The other machine's time, and the times of the base clock at request and answer. */
+/** The other machine's time, and the times at which this machine sent the request and got the answer. */
 export interface ClockReading {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -13,11 +13,11 @@ export interface ClockReading {
 }
 
 /**
- * A larger difference between the clocks means that one of them was set. It is corrected in one step, because deadlines need the
- * right time.
+ * A difference of more than this between the clocks means that one of them was set. It is corrected in one step, because deadlines
+ * need the right time.
  */
 const STEP_MS = 1_000;
-/** The most by which one reading corrects a smaller difference. So no timeout jumps, and time goes back by no more than this. */
+/** The largest correction after one reading, if no step is needed. So no timeout jumps, and time goes back by no more than this. */
 const SLEW_MS = 5;
 /** The number of readings that are kept. Among them, the one with the smallest error counts. */
 const KEPT_READINGS = 16;

@@ -40,7 +40,7 @@ export function strikeSecrets(text: string, secrets: readonly string[]): string 
   return clean;
 }
 
-/** Moves a large log file to its one older file, so that the logs of a sandbox do not fill the disk. */
+/** Renames a large log file to `.1`, and replaces the previous `.1`, so that the logs of a sandbox do not fill the disk. */
 function rotate(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

@@ -12,15 +12,15 @@ export interface PaymentWork {
   /** True if many requests were open at the same time since the last call. Then they waited for this node or the database. */
   hasWaited(): boolean;
   /**
-   * True if there was more than a little payment work in the last second. The fan-out then rests longer. Deliveries give way only
-   * if the event loop is full as well.
+   * True if there was more than a little payment work in the last second. The fan-out of webhooks then
+   * pauses longer. Webhook deliveries slow down only if the event loop is busy as well.
    */
   isThere(): boolean;
 }
 
 /**
  * From this number of open requests on, payments are waiting. A node with free time answers each request within milliseconds, so
- * that fewer are open at once.
+ * fewer requests are open at once.
  */
 const WAITING_FROM = 16;
 /**
@@ -50,7 +50,7 @@ export function createPaymentWork(clock: Clock): PaymentWork {
     },
     hasWaited() {
       const most = mostUnderWay;
-      // The maximum decides: requests are answered in batches, so even a fully loaded node has few open requests at most moments.
+      // The peak since the last call decides. Requests are answered in batches, so even a fully loaded node mostly has few open requests.
       mostUnderWay = underWay;
       return most >= WAITING_FROM;
     },

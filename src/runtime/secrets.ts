@@ -23,7 +23,7 @@ export class WrongSecretError extends Error {
   }
 }
 
-/** The least bytes of a master secret. A shorter one could be guessed. */
+/** The shortest length of a master secret. A shorter secret could be guessed. */
 export const LEAST_SECRET_BYTES = 32;
 
 const KEY_BYTES = 32;

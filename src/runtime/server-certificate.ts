@@ -19,7 +19,7 @@ export interface CertificateAsk {
   readonly timeoutMs: number;
   /** The TLS options of the client, with its authorities and checks. */
   readonly options?: ConnectionOptions;
-  /** Asks a server that begins in plain text for TLS. */
+  /** Asks the server to begin TLS. Needed for protocols that begin in plain text, such as that of PostgreSQL. */
   readonly upgrade?: (socket: Socket) => Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 import type { Clock, Log } from './world.ts';
 
-/** Logs a warning that may occur many times a second: the first at once, later ones from time to time with their number. */
+/** Logs a warning that may occur many times a second: the first at once, later ones at intervals, with the number of suppressed ones. */
 export type SparseWarning = (subject: string, fields: Readonly<Record<string, unknown>>, text: string) => void;
 
 const REPEAT_MS = 30_000;
-/** The most subjects that are remembered. Subjects are names of networks and endpoints. Above this number the oldest is forgotten. */
+/** The largest number of remembered subjects, such as networks and endpoints. Above this number the oldest subject is forgotten. */
 const MAX_SUBJECTS = 1_000;
 
 export function createSparseWarning(clock: Clock, log: Pick<Log, 'warn'>): SparseWarning {

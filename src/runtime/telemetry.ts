@@ -59,7 +59,7 @@ export async function openTelemetry(input: TelemetryInput): Promise<Telemetry> {
   const ratio = new sdk.TraceIdRatioBasedSampler(input.share);
   const isSampled = (traceId: string) =>
     ratio.shouldSample(ROOT_CONTEXT, traceId).decision === sdk.SamplingDecision.RECORD_AND_SAMPLED;
-  // A root span that is linked to a recorded payment is recorded, whichever node it runs on, so that the payment's story is whole.
+  // A root span that is linked to a recorded payment is recorded, whichever node it runs on, so that the payment's trace is complete.
   const sampler = new sdk.ParentBasedSampler({
     root: {
       shouldSample: (...[, traceId, , , , links]) => ({
@@ -226,15 +226,15 @@ function openSpan(span: OtelSpan): OpenSpan {
   };
 }
 
-/** The kind of an error: its code or the name of its class. Messages are not recorded, because they may contain values of strangers. */
+/** The kind of an error: its code or the name of its class. Messages are not recorded, because they may contain data from callers. */
 function kindOf(error: unknown): string {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'Error';
 }
 
 /**
- * A logger for the SDK, which reports a failure with each export. The SDK's words are not logged: they may contain the headers of
- * the request.
+ * A logger for the SDK, which reports a failure with each export. The SDK's messages are not logged: they may contain the
+ * headers of the request.
  */
 function warningsTo({ clock, log }: Pick<TelemetryInput, 'clock' | 'log'>): DiagLogger {
   const warn = createSparseWarning(clock, log);

@@ -181,7 +181,7 @@ function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccou
   return account;
 }
 
-/** The network with the operator's finality depths and ceiling added to its own. */
+/** The network with the operator's finality settings: more or larger depths, and another `loneCeiling`. */
 function networkOf(config: Config, chainId: string): Network {
   const network = config.registry.network(chainId);
   if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);

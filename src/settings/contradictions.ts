@@ -54,8 +54,8 @@ export function missingSettings(settings: Config): string[] {
 }
 
 /**
- * The problem of a gateway without networks. Only one without a configured database becomes a sandbox by itself: a sandbox creates
- * a demo partner with an API key, which must not appear in an operator's database unasked.
+ * The problem of a gateway without networks. It becomes a sandbox by itself only if no database is configured: a sandbox creates a
+ * demo partner with an API key, which must not appear in an operator's database unasked.
  */
 function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   if (rpcUrls !== undefined || sandbox === true) return [];

@@ -6,7 +6,7 @@ export function commentsOf({ doc, default: fallback, defaultDoc }: Setting<unkno
   return `# ${doc}\n# Default: ${(defaultDoc ?? plainDefault(fallback)).replaceAll('`', '')}.\n`;
 }
 
-/** The default as the value of a line. Empty if it is no plain value. */
+/** The default as it is written after `=`. Empty if there is no default, or if it is a list. */
 export function plainDefault(fallback: unknown): string {
   return fallback === undefined || Array.isArray(fallback) ? '' : String(fallback);
 }

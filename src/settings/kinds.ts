@@ -121,9 +121,9 @@ export function names<const T extends string>(what: string, words: readonly T[])
   };
 }
 
-/** The least number of different bytes in a secret. Random bytes have many different values. A text or pattern made by hand has fewer. */
+/** The smallest number of different byte values in a secret. Random bytes have many. A text or pattern made by hand has fewer. */
 const LEAST_DIFFERENT_BYTES = 12;
-/** The most master secrets: the current one and the previous one. */
+/** The largest number of master secrets: the current one and the previous one. */
 const MOST_SECRETS = 2;
 
 /** Master secrets in base64, the newest first. */

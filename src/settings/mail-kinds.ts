@@ -11,7 +11,7 @@ export interface SmtpSetting extends SmtpTerms {
 const FORM = 'must be a URL such as smtp://user:password@mail.example.com:587';
 const PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 
-/** The URL of a mail server. Mail to another host needs TLS, unless the URL says `?tls=optional`. */
+/** The URL of a mail server. TLS is required, unless the server runs on this host or the URL has `?tls=optional`. */
 export function smtpUrl(): Kind<SmtpSetting> {
   return {
     name: 'URL, such as `smtp://user:password@mail.example.com:587`',

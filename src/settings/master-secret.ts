@@ -11,7 +11,7 @@ export class MasterSecretError extends Error {
   override readonly name = 'MasterSecretError';
 }
 
-/** The configured master secret. A gateway with play money alone may create its own. */
+/** Reads the configured master secret, from which keys are derived. A gateway with play money alone may create its own. */
 export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
   const { secret, secretFile, home, registry } = config;
   if (secret !== undefined) return createSecrets(secret);

@@ -3,9 +3,9 @@ import { SETTINGS } from './config.ts';
 
 /** No other program's variables begin with this prefix. */
 const OWN_PREFIX = 'TILL_';
-/** The longest names that may differ in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
+/** A name of at most this length may differ from a setting in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
 const SHORT = 8;
-/** The variable with the gateway's address in the guides for partners. Commands are often run in the same terminal. */
+/** A variable of the guides for partners. It may be set in the terminal where the gateway starts, so it causes no message. */
 const OF_PARTNERS = 'TILL_URL';
 const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
 
@@ -29,7 +29,7 @@ export function misspeltSettings(environment: Readonly<Record<string, string | u
 
 /**
  * The setting that a name with the prefix means. Some settings have the prefix and others do not, and people mix them up. So names
- * are compared without it.
+ * are compared without the prefix.
  */
 function nearestOwn(word: string): string | undefined {
   const bare = (name: string) => name.replace(OWN_PREFIX, '');

@@ -22,11 +22,11 @@ export function configuredSources(
   const taken = new Set(own.flatMap(({ requests }) => requests.flatMap(({ pairs }) => pairs.map(keyOf))));
   const symbols = [...neededPairs(networks).map(({ base }) => base), ...PUBLIC_CURRENCIES];
   const free = symbols.filter((symbol) => !taken.has(keyOf({ base: symbol, quote: 'USD' })));
-  // Sources state the real time, and a sandbox's clock can be ahead of it.
+  // Public sources get the real clock: they state the real time, and a sandbox's clock can be ahead of it.
   return [...own, ...publicSources(unshiftedWorld(world), free)];
 }
 
-/** The pairs by which prices in dollars become amounts of the payable assets of these networks. */
+/** The pairs whose rates convert prices in dollars to amounts of the payable assets of these networks. */
 export function neededPairs(networks: readonly NetworkInUse[]): readonly Pair[] {
   const pairs = networks
     .flatMap(({ network }) => [...network.assets.values()])

@@ -5,7 +5,7 @@ export interface Setting<T> {
   readonly kind: Kind<T>;
   readonly default: T | undefined;
   readonly doc: string;
-  /** Describes the behaviour without a value, if the default is not a plain value. */
+  /** The behaviour of the gateway without the setting, in words. Set if the default is not a plain value. */
   readonly defaultDoc: string | undefined;
 }
 

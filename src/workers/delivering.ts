@@ -18,9 +18,9 @@ export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' 
   readonly paymentWork: PaymentWork;
 }
 
-/** The pause between two searches for due attempts. Work whose notification was lost is found after it, too. */
+/** The pause between two searches for due attempts. A lost notification delays work by no more than this. */
 const POLL_MS = 1_000;
-/** The least time between two rounds, so that events and results of this time share a round. */
+/** The shortest time between two rounds, so that events and results of this time share a round. */
 const GATHER_MS = 10;
 /**
  * Factors of the fan-out's rest after many events or while the node is busy: it rests this many times as long as it worked, because
@@ -30,10 +30,10 @@ const REST_FACTOR = 9;
 const BUSY_REST_FACTOR = 39;
 const ALONE_REST_FACTOR = 1;
 const FEW_EVENTS = 50;
-/** The longest rest. After a round that was slow because the database stalled, deliveries must not stop for minutes. */
+/** The longest rest of the fan-out. After a round that was slow because the database stalled, deliveries must not stop for minutes. */
 const MAX_REST_MS = 2_000;
 const REST_STEP_MS = 100;
-/** The number of events in a round while the node is busy. A round occupies one core of the database until it ends. */
+/** The number of events in a round of the fan-out while the node is busy. A round occupies one core of the database until it ends. */
 const BUSY_EVENTS = 100;
 /** A stop waits this long for attempts in flight. Unfinished ones are attempted again when their claims expire. */
 const STOP_WAIT_MS = 5_000;

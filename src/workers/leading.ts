@@ -74,7 +74,7 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
       const isAway = error instanceof ChainUnavailableError;
       deps.log[isAway ? 'info' : 'warn']({ lease: work.name, failures, err: error }, 'a round failed');
       await work.onRound?.(error)?.catch(() => {});
-      // No alert for an unreachable chain, which has its own. If the database is unreachable, the alert cannot be stored either.
+      // An unreachable chain raises no alert here, but one of its own. If the database is unreachable, the alert cannot be stored.
       const message = `The work ${work.name} failed ${failures} times in a row.`;
       if (!isAway && failures >= FAILURES_UNTIL_ALERT) await deps.failing.set(work.name, message).catch(() => {});
       await deps.world.timers.sleep(withJitter(deps.world, backoffMs(RETRY, failures)), signal);

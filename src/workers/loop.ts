@@ -21,7 +21,7 @@ export interface WorkerDeps extends CommandDeps {
 const MAX_RUNS_IN_A_ROW = 100;
 const FAILURES_UNTIL_ALERT = 3;
 
-/** Starts the jobs. The returned function stops them and waits for the running ones. */
+/** Starts the jobs. The returned function stops them, and waits until running jobs have ended. */
 export function startJobs(deps: WorkerDeps, jobs: readonly Job[]): () => Promise<void> {
   const stop = new AbortController();
   const alarms = createAlarms(deps, 'job_failing', { isPerNode: true });

@@ -41,7 +41,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     { name: 'begin-returns', everyMs: 500, run: () => beginReturns(deps) },
     { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
-    // This job signs, so it runs only while the records of this node are in force. Otherwise another node runs it.
+    // This job signs, so it runs only while the network records of this node are in force. Otherwise another node runs it.
     ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, async (connected) =>
       deps.standing.isInForce() ? beginOutgoing(outgoing, connected) : false,
     ),

@@ -11,7 +11,7 @@ export interface PlacingDeps extends WorkerDeps, PlaceDeps {
 /** The pause between two searches for events whose notification was lost because a node died or the connection broke. */
 const POLL_MS = 1_000;
 /**
- * The least time between two rounds, so that events committed in this time share a round. A round takes about 0.4 ms of PostgreSQL:
+ * The shortest time between two rounds, so that events committed in this time share a round. A round takes about 0.4 ms of PostgreSQL:
  * fifty rounds a second cost 2 % of a core, however many events there are.
  */
 const GATHER_MS = 20;

@@ -21,15 +21,15 @@ export interface Throttle {
 /** The active share of the event loop above which it counts as full: requests begin to wait for each other. */
 const FULL_SHARE = 0.6;
 const WINDOW_MS = 100;
-/** The lowest rate while payments wait. A flood of payments is noticed within two windows, its end within ten. */
+/** The lowest rate of deliveries while payments wait. A flood of payments is noticed within two windows, its end within ten. */
 const LEAST_PER_SECOND = 64;
-/** The lowest rate while only the event loop is full, as on a new node while it compiles its code: no payment waits then. */
+/** The lowest rate (deliveries per second) if the event loop is full but no payment waits, as on a new node that compiles its code. */
 const LEAST_WHEN_FULL = 256;
-/** The highest rate. It means no limit, because it is more than a node can attempt in a second. */
+/** The highest rate. It is in effect no limit, because a node cannot attempt so many deliveries in a second. */
 const MOST_PER_SECOND = 6_400;
 /** The rate after a pause. The first deliveries may come together with a flood of payments that is not noticed yet. */
 const FIRST_PER_SECOND = 400;
-/** The factors by which the rate changes after a window. */
+/** The factors by which the rate of deliveries changes after a window: if payments wait, if the event loop is full, and otherwise. */
 const WAITING_FACTOR = 1 / 8;
 const FULL_FACTOR = 1 / 2;
 const FREE_FACTOR = 2;

@@ -27,7 +27,7 @@ export function createPace({ world, blockTimeMs, isInUse, nap }: PaceInput): (si
   return async (signal) => {
     const startMs = world.clock.nowMs();
     while (!signal.aborted) {
-      // The least time between two checks of the database.
+      // The shortest time between two checks of the database.
       await world.timers.sleep(readMs, signal);
       if (await isInUse()) return;
       // If the clock was set back, the chain is read too early rather than too late.

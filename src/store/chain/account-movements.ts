@@ -19,15 +19,15 @@ export interface AccountMovement {
   readonly senderOwner: Owner['is'] | null;
   readonly recipientOwner: Owner['is'] | null;
   /**
-   * For a departure, the part that the operator's fees have paid. `fromFloat` is the part of the operator's float, and `lacking` the part
-   * that nothing covers.
+   * For a departure, the part of the amount that the operator's fees have covered. `fromFloat` is the part that the operator's float has
+   * covered, and `lacking` the part that nothing covers yet.
    */
   readonly fromFees: string;
   readonly fromFloat: string;
   readonly lacking: string;
 }
 
-/** A movement as the chain shows it, before anything has paid for a departure. */
+/** A movement as the chain shows it. If it is a departure, fees and float have not covered it yet. */
 export type ReadAccountMovement = Omit<AccountMovement, 'fromFees' | 'fromFloat' | 'lacking'>;
 
 type MovementKey = Pick<AccountMovement, 'transactionHash' | 'logIndex'>;
@@ -79,7 +79,7 @@ export async function putAccountRanges(
   return rows.map(({ address }) => address);
 }
 
-/** Stores movements that were just read. For departures among them, no payer of the loss is recorded yet. */
+/** Stores movements that were just read. Departures among them are not covered by fees or float yet. */
 export async function putAccountMovements(
   tx: Tx,
   network: string,
@@ -96,8 +96,8 @@ export async function putAccountMovements(
 }
 
 /**
- * Deletes the movements above a block, and sets the cursor back to it. Returns those deleted movements of which one side belonged to
- * nobody.
+ * Deletes the movements above a block, and sets the cursor back to it. Returns the deleted movements of which a side has
+ * the owner `nobody`.
  */
 export async function deleteAccountMovementsAbove(tx: Tx, network: string, block: number): Promise<AccountMovement[]> {
   await tx`
@@ -123,8 +123,8 @@ export async function lockLacking(
 }
 
 /**
- * Locks the movements between our accounts and these accounts, which were strangers at that time, in the order of the chain: the departures
- * to them, and the arrivals from them. Called when an account becomes ours, so it may be slow.
+ * Locks the movements between our accounts and these accounts that were stored before these accounts became ours: departures to them, and
+ * arrivals from them, in the order of the chain. Called when an account becomes ours, so it may be slow.
  */
 export async function lockMovementsWith(
   tx: Tx,
@@ -140,7 +140,7 @@ export async function lockMovementsWith(
   return rows.map(readRow);
 }
 
-/** Marks movements as transfers between accounts of ours, whose amount nothing has to cover. */
+/** Marks movements as transfers between accounts of ours. Their amounts need no cover by fees or float. */
 export async function setOwn(tx: Tx, network: string, movements: readonly MovementKey[]): Promise<void> {
   await tx`
     update account_movements a

@@ -28,7 +28,8 @@ export async function putEvents(tx: Tx, network: string, events: readonly Stored
 }
 
 /**
- * Stores events that no list of logs contained, such as those of a receipt. Returns the number of new events. Stored events stay unchanged.
+ * Stores events that were read from another source than a list of logs, such as a receipt. Returns the number of new events. Stored
+ * events stay unchanged.
  */
 export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
@@ -47,7 +48,7 @@ function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[],
         fields jsonb)`;
 }
 
-/** By type: the last event that had its turn. */
+/** For each type of event, the last event that `findUndecidedEvents` returned. The next round continues after it. */
 export type EventTurns = ReadonlyMap<StoredEvent['type'], Pick<StoredEvent, 'blockNumber' | 'logIndex'>>;
 
 /**
@@ -121,7 +122,7 @@ export async function findDecidedCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** A transfer that an item of the Collector made, with the account that paid. */
+/** A transfer by which the Collector executed an item, with the account that paid. */
 export interface TransferByItem {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -130,7 +131,7 @@ export interface TransferByItem {
   readonly recipient: string;
 }
 
-/** The transfers that the Collector's items made in these transactions, in the order of logs. */
+/** The transfers by which the Collector executed items in these transactions, in the order of logs. */
 export function findPayersOf(
   db: Reader,
   network: string,

@@ -59,8 +59,8 @@ export async function listPlaces(
 
 /**
  * Deposit addresses whose balance may have changed since the last check. The address with the oldest check comes first, so that an address
- * whose balance cannot be explained does not block others. An address is also checked if the chain refused its sweep for a short balance:
- * then somebody else has swept it.
+ * whose balance cannot be explained does not block others. An address is also checked if the chain refused its sweep because
+ * the balance was too low: then somebody else has swept it.
  */
 export async function listPlacesToCheck(
   db: Reader,

@@ -83,7 +83,7 @@ export async function giveUpSends(
   return count;
 }
 
-/** The most sends of a signer that are reopened. It is more than a signer has in flight. */
+/** The largest number of sends of a signer that one call reopens. A signer never has so many in flight. */
 const MAX_GIVEN_UP = 1_000;
 
 /** The SQL condition that the send `s` was given up: it is final, but no transaction of ours or of others has used its slot. */

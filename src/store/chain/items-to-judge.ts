@@ -7,13 +7,13 @@ export interface PaymentToJudge {
   readonly merchantId: string;
 }
 
-/** By merchant: the last judged payment. The merchant that was judged last is the last one. */
+/** The last judged payment of each merchant. The merchant whose payment was judged last is the last key. */
 export type JudgedPayments = ReadonlyMap<string, string>;
 
 /**
- * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
- * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner.
- * Partners and merchants that were judged last come last. Each merchant continues after its last judged payment.
+ * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or whose authorization a simulation
+ * reported as used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a
+ * partner. Partners and merchants that were judged last come last. Each merchant continues after its last judged payment.
  */
 export async function findPaymentsToJudge(
   db: Reader,

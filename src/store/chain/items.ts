@@ -246,8 +246,8 @@ export function findItems(db: Reader, keys: readonly ItemKey[]): Promise<StoredI
 
 /**
  * The item for each commitment in the events of a network. A deposit address can have an item on each of several networks: the item of this
- * network is returned, if there is one. Otherwise the money came to the address on a network for which nobody got the address. Then it is
- * the item of another network.
+ * network is returned, if there is one. Otherwise the money came to the address on a network for which nobody got the address. Then the
+ * item of another network is returned.
  */
 export function findItemsOfEvents(db: Reader, network: string, commitments: readonly string[]): Promise<StoredItem[]> {
   return db<StoredItem[]>`

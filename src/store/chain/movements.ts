@@ -90,7 +90,7 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
     on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }
 
-/** True if money is stored for the address without its log. */
+/** True if money without a Transfer log is stored for the address. */
 export async function hasMoneyWithoutLog(
   db: Reader,
   { network, commitment }: Pick<StoredMovement, 'network' | 'commitment'>,

@@ -3,17 +3,17 @@ import type { DepositPlace } from './deposit-places.ts';
 import { type MovementRow, movementColumns, readMovement, type StoredMovement } from './movements.ts';
 
 /**
- * Reads of the movements of deposit addresses that cost a bounded number of rows, however many transfers of dust somebody has sent.
+ * Queries for the movements of deposit addresses. They read a bounded number of rows, however many transfers of dust somebody has sent.
  * A checkpoint has the movements of an address up to a time, with the dust added up; the rest is read one by one. Checkpoints follow
  * from the movements and sweeps alone. A trigger deletes the checkpoint of a movement that is changed, so code that writes movements
- * does not know of them. A checkpoint is not used while it contains another number of sweeps than the address has had.
+ * does not know of them. A checkpoint is used only while its number of sweeps is that of the address.
  */
 
 type Place = Pick<DepositPlace, 'network' | 'commitment'>;
 
-/** A movement, or dust that was added up and has the key of its first movement. */
+/** A movement, or a sum of dust movements, which has the key of the first of them. */
 export interface SummedMovement extends StoredMovement {
-  /** The amount of the first movement. It alone decides whether the sum is dust: many transfers of dust are more than the limit. */
+  /** The amount of the first movement. It alone decides whether a sum is dust: many dust transfers together exceed the limit. */
   readonly first: string;
 }
 
@@ -76,7 +76,7 @@ export async function sumMovements(
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
-/** True if that many proved movements have come since the checkpoint of the address that is in use. */
+/** True if at least `count` proved movements have come since the checkpoint of the address. An outdated checkpoint does not count. */
 export async function isCheckpointDue(db: Reader, { network, commitment }: Place, count: number): Promise<boolean> {
   const rows = await db`
     select from movements
@@ -170,8 +170,8 @@ function lastTime(db: Reader, { network, commitment }: PlaceValues, isUsed = db`
 }
 
 /**
- * The SQL rows of each sum of the checkpoints `c`, with its first movement `m`. `limit 1` makes PostgreSQL look it up by the primary key,
- * whatever the planner expects.
+ * The SQL rows of each sum of the checkpoints `c`, with its first movement `m`. `limit 1` makes PostgreSQL look up the movement by the
+ * primary key, whatever the planner expects.
  */
 function sumsOfCheckpoints(db: Reader) {
   return db`place_checkpoints c
@@ -191,7 +191,7 @@ function single(db: Reader, limits: ReturnType<Reader>) {
   return db`${position(db)}, m.amount as units, m.amount < coalesce((${limits} ->> m.asset)::numeric, 0) as is_dust`;
 }
 
-/** Movements of one line that follow each other may be added up: they are of one address, asset and class, and no sweep is between. */
+/** The SQL columns of a movement, with its `line`: the address, asset and class, and the last sweep before it. Sums stay within a line. */
 function position(db: Reader) {
   return db`m.place, m.at, m.block_number, m.log_index,
     concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source,
@@ -201,7 +201,7 @@ function position(db: Reader) {
         order by e.block_number desc, e.log_index desc limit 1)) collate "C" as line`;
 }
 
-/** The SQL `from` of the decided sweeps `e` of an address, which an index of sweeps serves. */
+/** The SQL `from` clause with the decided sweeps `e` of an address. The conditions are those of an index of sweeps. */
 function sweepsOf(db: Reader, { network, commitment }: PlaceValues) {
   return db`
     from chain_events e
@@ -210,8 +210,8 @@ function sweepsOf(db: Reader, { network, commitment }: PlaceValues) {
 }
 
 /**
- * The SQL condition that the checkpoint `c` was made with all sweeps up to its block. One that was decided later may be between two of
- * its movements. A node of an older version knows no sweeps, and moves `up_to` alone.
+ * The SQL condition that the checkpoint `c` was made with all sweeps up to its block. A sweep that was decided later may lie between two
+ * movements that were added up. A node of an older version does not count sweeps, and moves `up_to` without `sweeps_up_to`.
  */
 function hasItsSweeps(db: Reader) {
   const place = { network: db`c.network`, commitment: db`c.commitment` };
@@ -219,7 +219,7 @@ function hasItsSweeps(db: Reader) {
 }
 
 /**
- * The SQL rows of the movements, with consecutive dust of one line added up. `units` is the sum, and the other columns are those of the
+ * The SQL rows of the movements, with consecutive dust of one `line` added up. `units` is the sum, and the other columns are those of the
  * first movement.
  */
 function addUp(db: Reader, movements: ReturnType<Reader>) {

@@ -34,8 +34,8 @@ function endedSince(db: Reader, before: Date) {
 }
 
 /**
- * The SQL condition that the bytes of the send `s` are never broadcast again: it was created and became final before `before`. The
- * slots of sends that were given up are free: their relayer broadcasts the bytes if its key comes back.
+ * The SQL condition that the bytes of the send `s` are never broadcast again: it was created and became final before `before`. Sends
+ * that were given up are left out: their slots are free, and their relayer broadcasts the bytes if its key comes back.
  */
 function isOver(db: Reader, before: Date) {
   return db`s.state = 'final' and not (${isGivenUp(db)}) and s.created_at < ${before} and not ${endedSince(db, before)}`;

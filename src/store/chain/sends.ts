@@ -9,8 +9,8 @@ export interface SenderId {
 }
 
 /**
- * A slot of a relayer (on EVM chains a nonce) that no final transaction has used, with its signed version of the highest price. Versions
- * whose bytes were pruned come last.
+ * A slot of a relayer (on EVM chains a nonce) that no final transaction has used, with its signed version of the highest price. A version
+ * whose bytes were pruned is chosen only if no other version is left.
  */
 export interface OpenSend {
   readonly slot: number;
@@ -21,7 +21,7 @@ export interface OpenSend {
   readonly offer: Offer;
   /** The time at which this version was signed. */
   readonly signedAt: Date;
-  /** True if the bytes of all its versions were pruned. */
+  /** True if the bytes of all versions of the slot were pruned. */
   readonly isPruned: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface NewVersion {
   readonly hash: string;
   readonly bytes: string;
   readonly offer: Offer;
-  /** The most that the transaction can cost, in the smallest unit of the coin. */
+  /** The highest possible cost of the transaction, in the smallest unit of the coin. */
   readonly cost: bigint;
 }
 
@@ -141,8 +141,8 @@ export async function insertVersion(
 }
 
 /**
- * Records that a signed transaction is about to be broadcast, and returns its bytes. Undefined if they were pruned. Only bytes from here
- * are ever broadcast.
+ * Records that a signed transaction is about to be broadcast, and returns its bytes. Undefined if they were pruned. Relayers broadcast
+ * only bytes that this function returned.
  */
 export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string | undefined> {
   const [row] = await tx<{ bytes: string }[]>`
@@ -174,7 +174,7 @@ export interface SendToFinish {
   readonly hashes: readonly string[];
 }
 
-/** The most open slots that are read at once. It is more than all accounts of a network have in flight. */
+/** The largest number of open slots that are read at once. All accounts of a network together have fewer in flight. */
 const MAX_SENDS_TO_FINISH = 500;
 
 /** The oldest open slots of a network. Signers take turns, so that a signer whose slots are never mined does not delay the others. */

@@ -28,8 +28,8 @@ export function findOldestSent(
 }
 
 /**
- * Payouts, refunds and returns with an item that was accepted by `before` and is still open: their number, and the oldest. Frozen ones do
- * not count.
+ * Payouts, refunds and returns with an item that was accepted by `before` and is still open: their number, and the oldest. Transfers
+ * that a freeze stops do not count.
  */
 export async function findOldOutgoingItems(
   db: Reader,

@@ -5,7 +5,7 @@ import { lineOfEvent } from '../../domain/money-line.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface NewEvent {
-  /** The id of the event, from `newEventId`, if the caller needs to know it before. */
+  /** The id of the event, from `newEventId`, if the caller needs to know it before the event is stored. */
   readonly id?: string;
   readonly type: EventType;
   readonly objectId: string;

@@ -20,7 +20,7 @@ export interface FeedPage {
   readonly hasMore: boolean;
 }
 
-/** The most events that a page scans, so that a filter that matches few events stays cheap. */
+/** The largest number of events that a page scans, so that a filter that matches few events stays cheap. */
 const MAX_SCANNED = 5_000;
 
 export interface FeedAsk extends FeedView {
@@ -32,7 +32,7 @@ export interface FeedAsk extends FeedView {
 type FeedRow = (PlacedRow | { readonly id: null }) & {
   /** The index in `asks` of the request that the row answers. */
   readonly ask: number;
-  /** The position of the last scanned event. It and `scanned`, the number of scanned events, are null if there are none. */
+  /** The position of the last scanned event. `scanned` is the number of scanned events. Both are null if no event was scanned. */
   readonly last: string | null;
   readonly scanned: string | null;
 };
@@ -82,7 +82,7 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
   };
 }
 
-/** The most batches of events that are scanned for one page of older events. */
+/** The largest number of event batches that are scanned for a page of older events. */
 const MAX_BATCHES_BACK = 500;
 
 /** Visible events before a position, the newest first. A page can be empty: its position then shows how far the statement has scanned. */

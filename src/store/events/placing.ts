@@ -4,7 +4,7 @@ import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
 export const EVENTS_CHANNEL = 'till_events';
-/** The most names in one NOTIFY message. A payload has at most 8,000 bytes. An id has at most 33 bytes, and the name of a feed 36. */
+/** The largest number of names in a NOTIFY message. A payload has at most 8,000 bytes, an id at most 33, and the name of a feed 36. */
 const IDS_PER_MESSAGE = 200;
 
 /** The name under which the events of a partner in one mode are announced. */
@@ -18,7 +18,7 @@ export function isFeedName(name: string): boolean {
 }
 
 export interface PlacingTerms {
-  /** The most batches of events that get positions in one round. */
+  /** The largest number of event batches that get positions in one round. */
   readonly limit: number;
   /** True if the position of the write-ahead log is stored with each batch, as read replicas need it. */
   readonly notesWal?: boolean | undefined;

@@ -1,7 +1,7 @@
 import type { Reader } from '../plumbing/database.ts';
 import type { FeedView } from './partner-feed.ts';
 
-/** The most batches without a position that are examined. If there are more, a replica must have replayed the whole log. */
+/** The largest number of batches without a position that are examined. If there are more, a replica must have replayed the whole log. */
 const MAX_WAITING = 1_000;
 
 /**

@@ -19,7 +19,7 @@ export interface AccountRest {
   readonly unexpected: number;
 }
 
-/** The time after its opening during which a deposit address is watched. The same value is in `read-movements.ts`. */
+/** The time for which a deposit address is watched after its opening. The same value is in `read-movements.ts`. */
 const WATCHED_MS = 30 * 86_400_000;
 
 export async function countAccountRest(

@@ -48,7 +48,7 @@ export interface ComparedItem extends BookItem {
   };
 }
 
-/** The stored items of payments that these commitments name. The commitments come from events of the network. */
+/** The stored items of payments with these commitments, which come from events of the network. */
 export async function findComparedItems(
   db: Reader,
   network: string,

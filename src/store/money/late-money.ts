@@ -6,7 +6,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 import { owedOfLot } from './lots.ts';
 import { type UnexpectedMoney, unexpectedColumns } from './unexpected-money.ts';
 
-/** The list of late money: unexpected money of payments, which partners see and have returned. */
+/** Late money: unexpected money of payments. Partners see it in lists, and request its return. */
 
 /** Late money, with the facts that its return may wait for. */
 export interface ShownLateMoney extends UnexpectedMoney {
@@ -53,7 +53,7 @@ export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownL
     order by s.seen_at desc, s.id desc limit ${limit}`;
 }
 
-/** The most rows of late money that are shown for one payment. Any more are dust. */
+/** The largest number of rows of late money that are shown for a payment. Only senders of dust cause more rows. */
 const MAX_OF_PAYMENT = 100;
 
 /** The late money of one payment, the oldest first. */
@@ -78,8 +78,8 @@ export async function findLateMoney(
 }
 
 /**
- * Requested returns that can be sent now: not frozen, cooled off, and covered by lot and floats. The return that has waited longest comes
- * first.
+ * Requested returns that can be sent now: their cooling-off period is over, no freeze stops them, and lot and floats cover them. The return
+ * that has waited longest comes first.
  */
 export function findReturnable(
   db: Reader,
@@ -147,8 +147,8 @@ function lackOf(db: Reader) {
 }
 
 /**
- * The part of late money that is held, as `findReturnCover` takes it. Late money of older versions has no lot. Money that is still to be
- * swept counts if the return waits for it. An owed fee never arrives.
+ * The SQL units of late money that are held and can pay its return, as `findReturnCover` computes them. Late money of older versions has no
+ * lot. Money that waits for its sweep counts if it completes the return. The owed fee in it does not count, because no sweep brings it.
  */
 function heldOf(db: Reader) {
   const left = db`l.net - (select coalesce(sum(x.units), 0) from lot_spends x where x.lot_id = l.id)`;

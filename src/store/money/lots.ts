@@ -148,7 +148,8 @@ type LotRow = Omit<StoredLot, 'amount' | 'waiting' | 'fee' | 'net' | 'owed' | 'i
   Record<'amount' | 'waiting' | 'fee' | 'net' | 'owed', string>;
 
 /**
- * The owed part of what waits of the lot `l`. A node of the version before, which sweeps the rest, leaves the column as it is.
+ * The SQL units of the fee that a sweep left at the deposit address of the lot `l`. They are part of `waiting`. A node of the previous
+ * version sweeps them without changing `owed`, so `waiting` is the upper limit.
  */
 export function owedOfLot(db: Reader) {
   return db`least(l.owed, l.waiting)`;

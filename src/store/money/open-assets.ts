@@ -1,7 +1,7 @@
 import { INTERMEDIATE } from '../../domain/books.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** The number of open rows of one kind in an asset, such as open payments or held money. */
+/** The number of open rows of one kind for an asset. Kinds are open payments, held money and others. */
 export interface OpenAsset {
   /** The asset as a CAIP-19 id. */
   readonly asset: string;

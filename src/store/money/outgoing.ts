@@ -177,7 +177,7 @@ export async function markDue(tx: Tx, { id, commitment }: { id: string; commitme
   return count === 1;
 }
 
-/** Lets no attempt of a transfer begin before `until`. The transfer then waits behind those that have waited longer. */
+/** Postpones the next attempt of a transfer to `until`. Transfers that have waited longer then come before it. */
 export async function postponeOutgoing(
   tx: Tx,
   { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },
@@ -309,7 +309,7 @@ export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> 
   if (count !== 1) throw new Error('A transfer that may have been signed cannot be withdrawn.');
 }
 
-/** Ends the last attempt of a transfer, which can never be executed, and lets the next one begin at `retryAt`. */
+/** Ends the last attempt of a transfer, because it can never be executed, and lets the next attempt begin at `retryAt`. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },

@@ -54,7 +54,7 @@ const ENDED = PAYMENT_STATUSES.filter(isFinal);
 
 /**
  * The SQL condition that a lot may be paid out. A lot that is already on its destination account stays there. The lots of late items, and
- * lots whose return was requested, are for returns. Nothing is paid out while the position of the payment is outdated.
+ * lots whose return was requested, are for returns. Nothing is paid out while the row of the payment in `positions` is outdated.
  */
 function isPayable(db: Reader, { networks, now }: Ask) {
   return db`p.is_open and p.network = any(${networks as string[]}::text[]) and (p.address is not null or p.is_paying)
@@ -99,7 +99,7 @@ export async function clearProblems(tx: Tx, lots: readonly string[]): Promise<vo
     where id = any(${lots as string[]}::text[]) and problem is not null`;
 }
 
-/** The part of a lot that an order has taken, with a fact of the lot. `isPaying` is null if the lot has left the chain. */
+/** The part of a lot that an order has taken. `isPaying` is a field of the lot. It is null if the lot has left the chain. */
 export interface OrderSpend extends Pick<Spend, 'lot' | 'network' | 'asset' | 'account' | 'amount'> {
   readonly payment: string;
   readonly isPaying: boolean | null;

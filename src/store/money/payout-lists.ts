@@ -24,7 +24,7 @@ export interface PayoutQuery {
   readonly states: readonly PayoutState[];
   /** The last payment of the page before this one. Only payments with a smaller id are listed. */
   readonly beforeId: string | undefined;
-  /** The most payments that a page shows. A payment may have several rows. */
+  /** The largest number of payments on a page. A payment may have several rows. */
   readonly limit: number;
 }
 

@@ -8,8 +8,8 @@ export interface StoredPosition {
   readonly paymentId: string;
   readonly isOutdated: boolean;
   /**
-   * The deposit address and the lots that paid the payment. Stored once. Later only lots of money without a Transfer log are replaced, when
-   * its logs appear.
+   * The deposit address and the lots that paid the payment. A stored ending does not change, with one exception: lots of money
+   * without a Transfer log are replaced when the log appears.
    */
   readonly ending: PaidEnding | undefined;
   /** The book entries' lines that were booked for the payment, by asset and reference. */
@@ -157,7 +157,7 @@ export async function renameEnding(tx: Tx, paymentId: string, { lots }: PaidEndi
     update positions set ending = ending || ${tx.json({ lots: [...lots] })} where payment_id = ${paymentId}`;
 }
 
-/** The position of a payment. Undefined if the payment has none: it was paid directly to the merchant, or its money is held by an item. */
+/** The stored money of a payment. Undefined if an item has paid it, directly to the merchant or to the intermediate account. */
 export async function findPosition(
   db: Reader,
   paymentId: string,

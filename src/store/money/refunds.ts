@@ -115,7 +115,7 @@ export async function postponeRefund(
   await tx`update refunds set waits_for = ${waitsFor}, look_at = ${checkAt} where id = ${id}`;
 }
 
-/** Lets the waiting refunds of a payment be checked again at once. Called when money of the payment has arrived, moved or gone. */
+/** Lets the waiting refunds of a payment be checked again at once. Called when money of the payment has arrived, was moved, or has left. */
 export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update refunds set look_at = null

@@ -84,7 +84,7 @@ export interface SolvencyReading {
   readonly mac: string;
 }
 
-/** The stored comparisons of money owed and money held on a network, the newest first. Each asset keeps two. */
+/** The stored comparisons of money owed and money held on a network, the newest first. The last two of each asset are kept. */
 export async function listReadings(db: Reader, network: string): Promise<SolvencyReading[]> {
   const rows = await db<(Omit<SolvencyReading, 'block'> & { block: string })[]>`
     select network, asset, block_number as block, block_hash as hash, owed::text, held::text, at, mac

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The settlement destination that was in force after a change. Null if an operator has removed an attacker's destination. */
+/** The settlement destination that was in force after a change. `destination` is null if an operator has removed an attacker's. */
 export interface PastDestination {
   readonly merchantId: string;
   readonly assetKey: string;

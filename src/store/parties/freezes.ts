@@ -19,8 +19,8 @@ const MAX_WAIT_MS = 10_000;
 
 /**
  * Locks the freezes for a change: waits for every database transaction that has a share lock on them, and blocks new ones. After the
- * commit, nothing that the freeze stops is accepted or sent. Call this first in a transaction. If the transaction had other locks, others
- * would wait for those locks as well.
+ * commit, nothing that the freeze stops is accepted or sent. Call this first in a transaction. If the transaction already had other locks,
+ * other transactions would wait for those as well.
  */
 export async function lockFreezes(tx: Tx): Promise<void> {
   await limitLockWait(tx, MAX_WAIT_MS);
@@ -77,8 +77,8 @@ export interface FreezeHead {
 }
 
 /**
- * The most rows of `freeze_heads` that are read. Somebody else may have added forged rows above the newest genuine one. If there are more
- * of them than this, the genuine row is not found, and no money moves.
+ * The largest number of `freeze_heads` rows that are read. Somebody else may have added forged rows above the newest genuine row. If there
+ * are more forged rows than this, the genuine row is not found, and no money moves.
  */
 const MAX_HEADS = 100;
 

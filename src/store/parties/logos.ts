@@ -14,8 +14,8 @@ export interface DueLogo extends LogoRequest {
 }
 
 /**
- * Stores a request to copy a logo. If the URL is the same as before, the present copy stays until the new one. If the URL has changed, it
- * is deleted.
+ * Stores a request to copy a logo. If the URL is the same as before, the present copy stays until the new copy is stored. If the
+ * URL has changed, the present copy is deleted.
  */
 export async function requestLogo(tx: Tx, { merchantId, url, wishedAt }: LogoRequest): Promise<void> {
   await tx`

@@ -221,8 +221,8 @@ export function seenStatus(db: Reader, now: Date): Fragment {
 }
 
 /**
- * The limit between a short and a long life. Most payments are open for less. Payments with a long life have separate indexes, so that
- * creating the others stays cheap.
+ * A payment that may be open for longer has a long life. Most payments have a short life. Payments with a long life have separate indexes,
+ * so that creating other payments stays cheap.
  */
 const LONG_MS = 48 * 3_600_000;
 /** A margin that is larger than any difference between the time in an id and the creation time of its payment. */

@@ -54,8 +54,8 @@ interface StatsRow {
 }
 
 /**
- * The most customers whose days are looked up one by one. If there are more, and the range has two ends, all rows of its days are read
- * instead.
+ * The largest number of customers whose days are looked up one by one. If there are more, and the range has two ends, all rows of its
+ * days are read instead.
  */
 const MOST_LOOKED_UP = 1_000;
 
@@ -229,8 +229,8 @@ function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment 
 }
 
 /**
- * The SQL rows of the payments of a part, summed by buyer, status, token and unit. Refunds are subtracted here only for a search. Otherwise
- * `refundsOf` subtracts them.
+ * The SQL rows of the payments of a part of a day, summed by buyer, status, token and unit. Refunds are subtracted here only for a
+ * search. Otherwise `refundsOf` subtracts them.
  */
 function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
   const refunded = db`coalesce(case when p.status = 'succeeded' then (

@@ -28,7 +28,7 @@ function timesOf(times: ReadonlyMap<string, Date>): string[] {
 }
 
 export interface StepRound {
-  /** The most openings of checkouts that a round counts. `batches` is the most batches of events that it counts. */
+  /** The largest number of checkout openings that a round counts. `batches` is the largest number of event batches that it counts. */
   readonly visits: number;
   readonly batches: number;
 }

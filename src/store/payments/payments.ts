@@ -114,8 +114,8 @@ export interface Move {
 }
 
 /**
- * Applies changes to payments, appends their events and adjusts the totals. Returns the ids of the changed payments. Another database
- * transaction has changed the others after they were read. Each payment may occur only once in `moves`.
+ * Applies changes to payments, appends their events and adjusts the totals. Returns the ids of the changed payments. If an id is
+ * missing, another database transaction has changed that payment after it was read. Each payment may occur only once in `moves`.
  */
 export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<string[]> {
   tx.outbox.hasEvents = true;

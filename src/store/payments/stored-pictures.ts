@@ -10,7 +10,7 @@ export interface StoredPicture extends Picture {
 }
 
 interface Page {
-  /** Only pictures after this id. */
+  /** The last id of the page before this one. Only pictures with a greater id are returned. */
   readonly after: string;
   readonly limit: number;
 }
@@ -29,13 +29,13 @@ export function listPictures(db: Reader, place: PicturePlace, { after, limit }: 
 
 export interface LogoChange {
   readonly merchantId: string;
-  /** The logo is not changed if it has another hash meanwhile. */
+  /** The hash of the logo to replace. Nothing changes if the stored logo has another hash by now. */
   readonly hash: string;
   /** The new logo, or the reason why the merchant has none. */
   readonly logo: Picture | { readonly problem: string };
 }
 
-/** Returns false if the logo was changed meanwhile. */
+/** Replaces a logo that was copied from a URL. Returns false if the logo was changed meanwhile. */
 export async function replaceCopiedLogo(tx: Tx, { merchantId, hash, logo }: LogoChange): Promise<boolean> {
   const { picture, problem } =
     'problem' in logo ? { picture: null, problem: logo.problem } : { picture: logo, problem: null };
@@ -47,7 +47,7 @@ export async function replaceCopiedLogo(tx: Tx, { merchantId, hash, logo }: Logo
   return rows.length > 0;
 }
 
-/** Returns false if the logo was changed meanwhile. */
+/** Replaces a logo that was uploaded. Returns false if the logo was changed meanwhile. */
 export async function replaceUploadedLogo(tx: Tx, { merchantId, hash, logo }: LogoChange): Promise<boolean> {
   const picture = 'problem' in logo ? null : logo;
   const rows = await tx`

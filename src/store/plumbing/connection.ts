@@ -20,7 +20,7 @@ export interface ConnectionInput {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** The longest time that an answer of the server takes on the network. */
+/** The longest time that an answer of the server is expected to need on the network. */
 const NETWORK_MS = 1_000;
 
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
@@ -62,7 +62,7 @@ function parametersOf({ statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {}
   return { ...ALWAYS, ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)), ...settings };
 }
 
-/** Removes these parameters, in case the URL has them. `options` sets our own. */
+/** Removes these parameters from the URL. The connection gets our own values by `options`. */
 const NO_PARAMETERS = {
   statement_timeout: undefined,
   lock_timeout: undefined,
@@ -79,7 +79,7 @@ function optionsOf(settings: Readonly<Record<string, string>>): string[] {
 function limitsOf(statementTimeoutMs: number): Readonly<Record<string, string>> {
   return {
     statement_timeout: String(statementTimeoutMs),
-    // No lock of the gateway is held for longer, unless a transaction hangs.
+    // Transactions of the gateway hold locks for a shorter time, unless they hang.
     lock_timeout: '5000',
     // Without a limit, a transaction that was left open would hold its locks forever.
     idle_in_transaction_session_timeout: '15000',

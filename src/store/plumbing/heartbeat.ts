@@ -37,7 +37,7 @@ export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicati
   readonly log: Log;
   /** The clock that measures `askedAtMs` and `answeredAtMs`. */
   readonly clock: Clock;
-  /** The expressions that each beat selects, without parameters. The statement returns one row. */
+  /** The SQL expressions that each query of the heartbeat selects, without parameters. The query returns one row. */
   readonly ask: string;
   readonly onBeat: (beat: Beat) => void;
   /** Chooses a server among the hosts of the URL. Called for each new connection. By default it chooses the primary. */

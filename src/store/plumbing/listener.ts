@@ -12,7 +12,7 @@ export interface Listener {
 /** A connection that listens on any number of channels. */
 export interface Listening {
   add(channel: string, listener: Listener): Promise<void>;
-  /** Closes the connection, which may be silent forever, so that a new one is opened. */
+  /** Closes the connection and opens a new one. Called when the database hangs or moves: the old connection may stay silent forever. */
   reopen(): void;
   stop(): Promise<void>;
 }

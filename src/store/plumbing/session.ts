@@ -68,7 +68,7 @@ export interface StatementNames {
   renew(text: string): void;
 }
 
-/** The most names. Each connection keeps all its prepared statements in memory, in the driver and in the server. */
+/** The largest number of statement names. Each connection keeps all its prepared statements in memory, in the driver and in the server. */
 const MAX_NAMES = 1_000;
 
 export function createStatementNames(): StatementNames {

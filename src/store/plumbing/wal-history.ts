@@ -11,7 +11,7 @@ export interface WalHistory {
 }
 
 export interface Lag {
-  /** The most milliseconds by which the server can be behind. If `isMore` is true, the least. */
+  /** The upper limit of the lag in milliseconds. If `isMore` is true, the lower limit. */
   readonly ms: number;
   /** True if the server has not even replayed the oldest sample. Then it is behind by at least `ms`. */
   readonly isMore: boolean;

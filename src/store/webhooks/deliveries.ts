@@ -8,8 +8,8 @@ import { type Endpoint, endpointColumns } from './endpoints.ts';
 import { isServed, isSubscribed } from './subscription.ts';
 
 /**
- * The most endpoints of a round, so that its memory is bounded. Other endpoints are found in later rounds, when some of these have no due
- * delivery left.
+ * The largest number of endpoints in a round, so that its memory is bounded. Other endpoints are found in later rounds, when some of these
+ * have no due delivery left.
  */
 const MAX_WAITING = 5_000;
 
@@ -188,8 +188,8 @@ export interface DeliveryQuery {
 }
 
 /**
- * The most deliveries that a page scans. It is limited, because an endpoint may now be subscribed to only few of the events of its older
- * deliveries.
+ * The largest number of deliveries that a page scans. There is a limit, because an endpoint may now be subscribed to only few of
+ * the events of its older deliveries.
  */
 const MAX_SCANNED = 2_000;
 
@@ -309,7 +309,7 @@ export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<
   return count;
 }
 
-/** The longest time that the statement of a fan-out can take. It may have begun before the subscription of an endpoint was narrowed. */
+/** The longest run of a fan-out statement. One that began before a subscription was narrowed may still create deliveries for it. */
 const FAN_OUT_ENDS_MS = 10 * 60_000;
 
 /**

@@ -7,7 +7,7 @@ import { isServed, isSubscribed } from './subscription.ts';
 /** The channel that notifies every node of new webhook deliveries. */
 export const DELIVERIES_CHANNEL = 'till_webhooks';
 
-/** The most batches of a round. It keeps a round short, because its deliveries begin only after its end. A batch has up to 1,000 events. */
+/** The largest number of event batches in a round. Rounds must be short: deliveries begin after them. A batch has up to 1,000 events. */
 const MAX_BATCHES = 500;
 const MAX_EVENTS = 2_000;
 
@@ -130,9 +130,9 @@ export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): P
       where not (d.status = 'pending' and d.is_claimed)`;
 }
 
-/** The most time that passes between an event's `at` and its commit. All nodes use the clock of the database. */
+/** The longest time between an event's `at` and its commit. All nodes use the clock of the database. */
 const MARGIN_MS = 10 * 60_000;
-/** The most steps of the binary search. It is enough for any number of positions. */
+/** The largest number of steps of the binary search. It is enough for any number of positions. */
 const MAX_STEPS = 64;
 
 /** A position before all events of the partner since `since`. Positions grow with time, except for differences up to the margin. */
