@@ -284,8 +284,9 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
       startWatching({
         ...parts,
         watching: {
-          // A sandbox chain is short and may be older than the database, so it is read from its first block. An opening balance of
-          // block 0 would be wrong: the demo's floats and the gas of its approvals belong to the first block.
+          // The sandbox chain is short and may be older than the database, so it is read from its first block. Block 0 would be
+          // too early: the first block creates the floats of the demo and pays the gas of its approvals, and the opening balance
+          // must include both.
           startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
           sweepFrom: (network) => depositMinimumOn(config, network),
           toleranceBasisPoints: () => config.depositTolerance,

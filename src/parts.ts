@@ -153,7 +153,10 @@ type Base = PartsInput &
   RowKeyDeps &
   SubjectKeyDeps;
 
-/** Caches of rows that most requests need, each read again every moment. A row with a wrong MAC is left out and alerts the operator. */
+/**
+ * Caches of rows that most requests need. Cached rows are read again at short intervals. A row with a wrong MAC is left out, and
+ * alerts the operator.
+ */
 function createCaches(base: Base) {
   const { world, db } = base;
   const steady = unshiftedWorld(world);
@@ -222,7 +225,8 @@ function createEntry(
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   const turns = createTurns(world.timers, { onRefusal });
   const paymentWork = createPaymentWork(steady.clock);
-  // A node that only has the role `jobs` never gives way to payments: they are the work of other nodes.
+  // A change of a payment on any node counts as payment work, to which the jobs of this node give way. It does not count on a
+  // node that only has the role `jobs`, because other nodes process the payments.
   if (config.roles.some((role) => role !== 'jobs')) {
     feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   }

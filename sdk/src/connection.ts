@@ -3,16 +3,16 @@ import { type Interruption, pauseMs, sleep } from './retry.ts';
 import { hexOf, webCrypto } from './web-crypto.ts';
 
 export interface TillOptions {
-  /** The gateway, such as `https://till.example`. */
+  /** The URL of the gateway, such as `https://till.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The merchant for payments, refunds and receipts, unless a call names another. */
+  /** The id of the merchant whose payments, refunds and receipts the calls concern. A call can name another merchant. */
   readonly merchantId?: string;
   /** The version of the API for all calls. Default: the version that the partner has pinned. */
   readonly apiVersion?: string;
-  /** The number of repetitions of a request after temporary failures. Default: 4. */
+  /** How many times a request is sent again, at most, after temporary failures. Default: 4. */
   readonly maxRetries?: number;
-  /** The timeout of one attempt. Default: 30,000 ms. */
+  /** The timeout of one HTTP request; a repeated request has its own. Default: 30,000 ms. */
   readonly timeoutMs?: number;
   /** The function that sends the requests. Default: the `fetch` of the runtime. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
@@ -20,7 +20,10 @@ export interface TillOptions {
 
 export interface CallOptions {
   readonly merchantId?: string;
-  /** The Idempotency-Key of a POST. Give your own, such as the order's id, to be safe across restarts. Default: a random key. */
+  /**
+   * The Idempotency-Key of a POST. Default: a random key. Pass your own, such as the order's id, so that the same call after a restart
+   * of your program has no second effect.
+   */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -34,7 +37,7 @@ export interface Call {
   readonly query?: Query;
   readonly body?: unknown;
   readonly isOfMerchant?: boolean;
-  /** False if sending the request twice could have another effect, or get another answer, than sending it once. */
+  /** False if a second request could have a second effect, or get another answer. It is then not sent again after a lost answer. */
   readonly isRepeatable?: boolean;
   /** The `ETag` of the last answer. If the resource has not changed since, the answer is 304. */
   readonly etag?: string | undefined;
@@ -64,7 +67,7 @@ export function connect(options: TillOptions) {
   const { apiKey, apiVersion, maxRetries = MAX_RETRIES, timeoutMs = TIMEOUT_MS } = options;
   const base = baseOf(options.baseUrl);
   const request = options.fetch ?? ((url, init) => fetch(url, init));
-  // The key is checked here, because the runtime's own error about a bad header would contain it.
+  // The API key is checked here, because the runtime's own error about an invalid header would contain the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key: till_test_… or till_live_…, without white space.');
   }
@@ -74,7 +77,7 @@ export function connect(options: TillOptions) {
     const idempotencyKey = call.method === 'POST' ? (own.idempotencyKey ?? (await newKey())) : undefined;
     const url = `${base}${call.path}${queryText(call.query)}`;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    // The constructor throws for a value that cannot be a header, before anything is sent.
+    // `new Headers` throws for a value that is not valid in a header, before anything is sent.
     const headers = new Headers(
       given({
         Accept: 'application/json',
@@ -86,7 +89,7 @@ export function connect(options: TillOptions) {
         'If-None-Match': call.etag,
       }),
     );
-    // Redirects are not followed, because they would send the key to another host.
+    // Redirects are not followed, because the API key would be sent to another host.
     const init: RequestInit = { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body }) };
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await attemptOnce<T>({
@@ -134,7 +137,7 @@ export function connect(options: TillOptions) {
 
   return {
     send,
-    /** One request to a public route, without the API key. Returns answers of every status. */
+    /** Sends one request to a public route, without the API key. Returns the answer, whatever its status is. */
     async visit(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
       const init = { headers: { Accept: 'application/json', ...headers }, redirect: 'manual' } as const;
       try {
@@ -191,7 +194,7 @@ function read<T>(
     return { error: new ApiError(refusal, answer) };
   }
   const message = `The answer, with status ${status}, is not one of Till's: is baseUrl the address of a gateway?`;
-  // The gateway may have carried out the request, and a proxy may have replaced the answer.
+  // After an unreadable answer with a success status, the gateway may have carried out the request: a proxy may have replaced its answer.
   if (ok) return { error: new ConnectionError(message, { idempotencyKey }) };
   return { error: new ApiError({ code: 'unreadable_answer', message }, answer) };
 }

@@ -60,7 +60,7 @@ export class ConnectionError extends TillError {
   }
 }
 
-/** The payment was not final in time. It may still succeed: ask for its status later. */
+/** The payment was not final before the timeout. It may still succeed: ask for its status later. */
 export class WaitTimeoutError extends TillError {
   override name = 'WaitTimeoutError';
   readonly paymentId: string;

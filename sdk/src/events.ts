@@ -3,13 +3,13 @@ import { type CallOptions, type Connection, segment } from './connection.ts';
 import { type Interruption, sleep } from './retry.ts';
 
 export interface FollowOptions extends Omit<CallOptions, 'idempotencyKey' | 'merchantId'> {
-  /** Called when the gateway cannot be reached. Following continues. */
+  /** Called when the gateway cannot be reached. The client keeps trying to read the feed. */
   readonly onInterruption?: Interruption;
 }
 
 const LATEST = 'latest';
 const HOLD_MS = 25_000;
-/** The least time between two requests, if the gateway does not hold them. */
+/** The minimum time between two requests for new events, if the gateway answers them at once instead of holding them as long polls. */
 const PAUSE_MS = 1_000;
 
 export function eventsOf(connection: Connection) {
@@ -40,9 +40,9 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * Follows the feed page by page. It never ends, not even while the gateway cannot be reached. Handle the events and store
-     * `nextCursor` in one database transaction. After a restart, pass the stored cursor as `after`: no event is lost or handled twice.
-     * Pages may be empty.
+     * Follows the feed page by page. The iteration never ends, not even while the gateway cannot be reached. Handle the events and
+     * store `nextCursor` in one database transaction. After a restart, pass the stored cursor as `after`: no event is lost or handled
+     * twice. Pages may be empty.
      *
      * @example
      * for await (const { events, nextCursor } of till.events.pages({ after: undefined })) {
@@ -56,8 +56,8 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * Follows the feed event by event and never ends. With `after: 'latest'` it begins with the next event, without `after`
-     * with the very first one.
+     * Follows the feed event by event and never ends. With `after: 'latest'` it begins with the next new event, without `after`
+     * with the oldest event of the feed.
      *
      * @example
      * for await (const event of till.events.follow({ types: ['payment.created', 'payment.succeeded'] })) {
@@ -79,7 +79,8 @@ async function* followPages(
 ): AsyncGenerator<EventPage, never, void> {
   for (let { after } = query; ; ) {
     const startedMs = Date.now();
-    // The gateway does not hold the first request for `latest`, so that its cursor is known if the connection is lost later.
+    // The first request with `latest` is not a long poll: its answer brings a cursor at once, so no event is missed if a later request
+    // fails.
     const holdMs = after === LATEST ? 0 : (maxPollMs ?? HOLD_MS);
     const asked = { ...query, after, maxPollMs: holdMs || undefined };
     const call = { method: 'GET', path: '/v1/events', query: asked, holdMs, onInterruption } as const;

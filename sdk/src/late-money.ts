@@ -20,7 +20,7 @@ export function lateMoneyOf(connection: Connection) {
     },
 
     /**
-     * Late money, and the reason why its return is waiting.
+     * Late money by its id, with the reason if its return is waiting.
      *
      * @example
      * const { status, waitingFor } = await till.lateMoney.get(lateId);

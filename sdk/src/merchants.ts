@@ -47,7 +47,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * The merchants that the key may act for.
+     * The merchants that the API key may act for.
      *
      * @example
      * for await (const merchant of till.merchants.list({ status: 'active' })) console.log(merchant.name);

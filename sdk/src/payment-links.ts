@@ -23,7 +23,7 @@ export function paymentLinksOf(connection: Connection) {
     },
 
     /**
-     * A link, and how much of its stock is sold or reserved.
+     * A payment link, with the number of pieces of its stock that are sold or reserved.
      *
      * @example
      * const { taken, stock } = await till.paymentLinks.get(linkId);

@@ -14,7 +14,7 @@ import { type List, listOf } from './list.ts';
 import { type Interruption, sleep } from './retry.ts';
 
 export interface StatusOptions extends CallOptions {
-  /** How long the gateway may hold the request until the status changes. The maximum is 25 s. */
+  /** The longest time that the gateway waits for a change of the status before it answers. The maximum is 25,000 ms. */
   readonly maxPollMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface WaitOptions extends Omit<CallOptions, 'idempotencyKey'> {
   readonly onInterruption?: Interruption;
 }
 
-/** A page with all statistics, unless the query leaves some of them out. */
+/** The type of the page for a query. The page has all statistics, unless the query leaves some of them out. */
 export type PaymentPageFor<Query> = 'stats' extends keyof Query
   ? Query extends { readonly stats: 'all' }
     ? CompletePage
@@ -38,7 +38,7 @@ type CompletePage = PaymentPage & { stats: Required<PaymentPage['stats']> };
 
 const HOLD_MS = 20_000;
 const WAIT_MS = 15 * 60_000;
-/** The least time between two requests, if the gateway does not hold them. */
+/** The minimum time between two requests for the status, if the gateway answers them at once instead of holding them as long polls. */
 const PAUSE_MS = 1_000;
 
 export function paymentsOf(connection: Connection) {
@@ -69,7 +69,7 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * The status of a payment. With `maxPollMs`, the gateway answers when the status changes or the time is over.
+     * The status of a payment. With `maxPollMs`, the gateway answers when the status changes or when that time is over.
      *
      * @example
      * const { status, isFinal } = await till.payments.status(paymentId);
@@ -89,7 +89,7 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * The payments of all merchants that the key may act for, or of some of them, newest first.
+     * The payments of all merchants that the API key may act for, or of some of them, newest first.
      *
      * @example
      * for await (const payment of till.payments.list({ status: 'succeeded' })) console.log(payment.paymentId);
@@ -118,7 +118,7 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * Waits until the payment is final and returns its status. It goes on waiting while the gateway cannot be reached. Ship only
+     * Waits until the payment is final and returns its status. The wait continues while the gateway cannot be reached. Ship only
      * if the status is `succeeded`.
      *
      * @example
@@ -140,7 +140,7 @@ export function paymentsOf(connection: Connection) {
       try {
         for (;;) {
           const startedMs = Date.now();
-          // The gateway does not hold the first request, so that `onStatus` gets the present status at once.
+          // The first request is not a long poll, so that `onStatus` gets the present status at once.
           const holdMs = state === undefined ? 0 : Math.max(0, Math.min(HOLD_MS, untilMs - startedMs));
           const query = { maxPollMs: holdMs || undefined };
           const call = { method: 'GET', path, query, etag, holdMs, isOfMerchant: true, onInterruption } as const;

@@ -42,8 +42,8 @@ export function readTicket(signature: string): Ticket | undefined {
 }
 
 /**
- * The hash of a ticket and its request. The scheme of the URL is not part of it, because a server behind a proxy does not know the
- * scheme.
+ * The hash of a ticket and the request that it is for. The hash does not cover the scheme of the URL, because a server behind a proxy
+ * does not know the scheme.
  */
 export async function hashOf({ method, url, body }: Visit, ticket: string): Promise<string> {
   const { host, pathname, search } = new URL(url);
@@ -85,7 +85,7 @@ export function bodyOf(request: NodeRequest): Uint8Array {
   return new TextEncoder().encode(parsed);
 }
 
-/** True if the request may have a body. HTTP/2 needs no header for a body, so only the method shows that there is none. */
+/** True if the request may have a body. In HTTP/2 a body needs no header, so without one only GET and HEAD count as without a body. */
 function hasBody({ method, headers }: NodeRequest): boolean {
   const length = headers['content-length'];
   if (headers['transfer-encoding'] !== undefined || Number(length ?? 0) > 0) return true;

@@ -1,4 +1,4 @@
-/** The largest number of payments that are counted. Above it, the oldest payments are forgotten. */
+/** The largest number of payments whose uses are counted at the same time. For one more, the oldest count is deleted. */
 const MAX_PAYMENTS = 100_000;
 
 /** A function that counts the uses of payments in the memory of this process. A count is kept for `keptMs` after the first use. */

@@ -14,19 +14,19 @@ export interface PaywallOptions {
    * succeeded.
    */
   readonly until?: 'included' | 'final';
-  /** The `referenceId` of the payments. Default: `x402`. */
+  /** The `referenceId` of the payments that the paywall creates. Default: `x402`. */
   readonly referenceId?: string;
-  /** A description of the resource, for the paying programs. */
+  /** A description of the resource, for the programs that pay. The 402 answer contains it. */
   readonly description?: string;
   readonly merchantId?: string;
   /**
-   * How many times a paid request is served. A payer who lost the answer repeats the request; with a limit of 1 that payer must pay
-   * again. Default: no limit, for an hour.
+   * How many times a paid request is served within an hour after its payment was created. A payer who lost the answer repeats the
+   * request; with a limit of 1 that payer must pay again. Default: no limit.
    */
   readonly uses?: number;
   /**
-   * Counts a use of a payment and returns the number of its uses. Pass a shared counter if several processes serve the route: by
-   * default each process counts separately, in memory.
+   * Counts one more use of a payment and returns the number of its uses so far. Pass a shared counter if several processes serve the
+   * route: by default each process counts separately, in memory.
    */
   readonly countUse?: (paymentId: string) => number | Promise<number>;
 }
@@ -41,12 +41,12 @@ export interface NodeResponse {
   end(body: string): unknown;
 }
 
-/** The time in which a paid request may be repeated, in case its answer was lost. */
+/** The time after the creation of a payment in which the paid request may be repeated, in case its answer was lost. */
 const REPEATABLE_MS = 3_600_000;
 const RETRY_AFTER_S = 2;
 const HOLD_MS = 20_000;
 
-/** How long a paid request waits for the gateway to know the outcome of the payment. */
+/** The longest time that the paywall waits for the outcome of a payment. After that it answers 503. */
 const PATIENCE_MS = 60_000;
 
 interface Presented {
@@ -130,8 +130,8 @@ export function paywallOf(connection: Connection) {
     }
 
     /**
-     * The gateway's 402 answer, to which the resource and the ticket are added. The ticket is not on the chain, so only the payer can
-     * use it.
+     * The gateway's 402 answer, to which the resource and the ticket are added. The ticket never appears on the chain, so nobody but
+     * the payer can use the payment.
      */
     function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
       const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };

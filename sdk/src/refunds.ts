@@ -22,7 +22,7 @@ export function refundsOf(connection: Connection) {
     },
 
     /**
-     * A refund, and the reason why it is waiting.
+     * A refund by its id, with the reason if it is waiting.
      *
      * @example
      * const { refunds } = await till.payments.get(paidId);

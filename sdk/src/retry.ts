@@ -1,15 +1,18 @@
 import { ApiError, type TillError } from './errors.ts';
 
-/** Receives a temporary failure and the pause before the next attempt. */
+/** A callback for a temporary failure. It gets the error and the pause before the next attempt. */
 export type Interruption = (error: TillError, waitMs: number) => void;
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
-/** The longest `Retry-After` that is waited for. After a longer one the error is thrown at once, so that the caller decides. */
+/**
+ * The longest `Retry-After` that the client waits for if the number of retries is limited. If the gateway asks for more, the error is
+ * thrown at once, so that the caller decides.
+ */
 const LONGEST_RETRY_AFTER_S = 60;
 const LONGEST_PATIENCE_S = 600;
 
-/** The pause before the next attempt, with jitter. Undefined if the gateway's `Retry-After` is too long to wait for. */
+/** The pause before the next attempt, with jitter. Undefined if the gateway's `Retry-After` is too long: the error is then thrown. */
 export function pauseMs(attempt: number, error: TillError, isPatient: boolean): number | undefined {
   const askedS = error instanceof ApiError ? (error.retryAfterS ?? 0) : 0;
   if (askedS > LONGEST_RETRY_AFTER_S && !isPatient) return undefined;

@@ -15,7 +15,7 @@ export function settlementDestinationsOf(connection: Connection) {
     },
 
     /**
-     * Adds destinations: for each asset, an account on the same network.
+     * Adds settlement destinations: for each asset, an account on the network of that asset.
      *
      * @example
      * const [added] = await till.settlementDestinations.create(merchantId, [
@@ -36,8 +36,8 @@ export function settlementDestinationsOf(connection: Connection) {
     },
 
     /**
-     * Changes the account of a destination. The change takes effect after the cooling-off period of the gateway; until then it is in
-     * `pendingDestination`.
+     * Changes the account of a destination. The change takes effect after the cooling-off period of the gateway; until then the new
+     * account is in `pendingDestination`.
      *
      * @example
      * const changed = await till.settlementDestinations.update(merchantId, destinationId, {

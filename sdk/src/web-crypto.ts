@@ -1,6 +1,6 @@
 type WebCrypto = typeof globalThis.crypto;
 
-/** The name of Node's module. It is not a literal, so that bundlers for workers do not resolve the module. */
+/** The name of Node's module `crypto`. It is not a literal, because bundlers for workers would try to resolve the module. */
 const NODE_CRYPTO: string = ['node', 'crypto'].join(':');
 
 /** Web Crypto, which is not a global in Node 18. */

@@ -7,7 +7,7 @@ import type { Context } from './connect.ts';
 
 type ChainsContext = Pick<Context, 'config' | 'world' | 'log'>;
 
-/** The configured networks or, if none is configured, the sandbox chain of a gateway that runs on this machine. */
+/** The configured networks. If none is configured, the chain of the sandbox that runs on this machine. */
 export async function configuredNetworks({ config }: Pick<Context, 'config'>): Promise<NetworkInUse[]> {
   const sandbox = needsOwnChain(config) ? await runningSandboxChain(join(config.home, 'chain')) : undefined;
   if (needsOwnChain(config) && sandbox === undefined) {

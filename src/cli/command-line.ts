@@ -47,7 +47,8 @@ export function readCommandLine(argv: readonly string[], nowMs: number, registry
   }
   const args = [...words.slice(topic.name.split(' ').length), ...rest];
   const valuesAt = (atMs: number) => readValues(topic, args, atMs, registry);
-  // Without the time of the database, only the form of times is checked: all of them are in the future of 1970.
+  // A command with the database's time is parsed again when that time is known. Until then, 1970 is taken as the present, so
+  // every time counts as a future time, and only its form is checked.
   return { command: topic, values: valuesAt(topic.usesDatabaseTime ? 0 : nowMs), valuesAt };
 }
 

@@ -21,7 +21,7 @@ interface Definition<P extends Options, O extends Options, D> {
   readonly examples: readonly [string, ...string[]];
   /** False for `init`, which writes the settings: it runs even if they are invalid, and then with the default configuration. */
   readonly readsSettings?: false;
-  /** True for commands that go by the time of the database, which is not known before they run. */
+  /** True for commands that use the database's time, which is not known before the command has a connection. */
   readonly usesDatabaseTime?: true;
   /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];

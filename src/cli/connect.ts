@@ -31,7 +31,7 @@ export interface Context {
   readonly print: (json: object, text: string) => void;
   /** The terminal for questions. Undefined if no person is there to answer. */
   readonly terminal?: Terminal | undefined;
-  /** Returns a signal that Ctrl-C aborts. From then on, the first Ctrl-C does not end the process itself. */
+  /** Returns a signal that Ctrl-C aborts. After this call, the first Ctrl-C only aborts the signal, and does not end the process. */
   readonly untilInterrupted: () => AbortSignal;
 }
 
@@ -48,7 +48,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-// Bounds of the wait for a locked home folder. The lock belongs to a gateway that is starting, whose server answers soon, or to
+// Bounds of the wait for a locked home folder. The lock belongs to a starting gateway, whose database server answers soon, or to
 // another command, which ends soon.
 const HOME_TRIES = 40;
 const HOME_PAUSE_MS = 250;
@@ -71,9 +71,9 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
 }
 
 /**
- * The world of a command, with the clock that it uses. Like nodes, commands use the database's time, so a change takes effect at
- * the time that the operator gave. Commands in a sandbox use the sandbox's time. The database URL alone does not show if the
- * database belongs to a sandbox.
+ * The clock, the timers and the randomness of a command. Like nodes, commands use the database's time, so a change takes effect
+ * at the time that the operator gave. Commands in a sandbox use the sandbox's time. A database URL alone does not show whether
+ * the database belongs to a sandbox, so the settings must show it.
  */
 export async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
   const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;

@@ -29,7 +29,10 @@ import { findStandby } from '../store/plumbing/replica.ts';
 import { knownNetworks, withKnownChains } from './chains.ts';
 import { type Context, findServer, openForReading } from './connect.ts';
 
-/** The command or node that examines the gateway: its settings, and its machine, whose clock may be wrong. */
+/**
+ * The inputs of an examination: the settings, the environment and the clock of the command or node that runs it. The clock may be
+ * wrong.
+ */
 export type Examiner = Pick<Context, 'config' | 'world' | 'environment'>;
 type Examining = Examiner & Pick<Context, 'log'>;
 
@@ -153,8 +156,8 @@ async function secretIds({ config, world }: Examining): Promise<Asked<readonly s
 export const OWN_PAGE = '/.well-known/till-receipts.json';
 
 /**
- * The public URL to examine. Null without PUBLIC_URL: the default is an address of this machine, with a port that another setting
- * of a node may change.
+ * The public URL to examine. Null if PUBLIC_URL is not set: its default is an address of this machine with the port from this
+ * command's settings, and a node may listen on another port.
  */
 function publicUrlOf({ config, world, environment }: Examining): ExamineDeps['publicUrl'] {
   const { publicUrl } = config;

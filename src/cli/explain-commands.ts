@@ -16,7 +16,7 @@ import { id } from './kinds.ts';
 import { required } from './options.ts';
 import { layoutFields, layoutTable, printable } from './table.ts';
 
-/** The most entries that are printed: the newest ones. */
+/** The most entries of a payment's history that are printed. If there are more, only the newest ones are printed. */
 const MAX_ENTRIES = 1_000;
 
 const explain = databaseCommand({

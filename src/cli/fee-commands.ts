@@ -95,7 +95,7 @@ const list = databaseCommand({
   },
 });
 
-/** The state of fees. They are over as soon as the next fees of the same partner and merchant have begun. */
+/** The state of a version of fees. A version is over as soon as the next version for the same partner and merchant has begun. */
 function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
   if (fees.startsAt.getTime() > nowMs) return 'scheduled';
   const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;

@@ -100,8 +100,8 @@ function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /**
- * Adds the answers that other answers imply. If INTERMEDIATE_ACCOUNT is set, no key is created, because its account would replace
- * the chosen one. If RATE_SOURCES is set, no public rate sources are added unasked.
+ * Adds the answers that other answers imply. If INTERMEDIATE_ACCOUNT is set, no INTERMEDIATE_KEY is created, because the account
+ * of the new key would replace the given account. If RATE_SOURCES is set, the public rate sources are not added by default.
  */
 function withImplied(answers: Answers): Answers {
   const has = (id: string) => (answers[id] ?? '') !== '';

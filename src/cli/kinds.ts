@@ -8,7 +8,7 @@ import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/vers
 export interface Kind<T> {
   /** The name of the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;
-  /** Returns the value, or a Problem that completes the sentence "--overlap …". */
+  /** Returns the value, or a Problem. In messages, the text of the Problem follows the name of the option: "--overlap must be …". */
   readonly parse: (raw: string, nowMs: number, registry: Registry) => T | Problem;
 }
 

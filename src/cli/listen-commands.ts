@@ -55,7 +55,7 @@ const listen = command({
 
 export const listenCommands: readonly Command[] = [listen];
 
-/** The sandbox's key is used for the sandbox only, and never sent to another gateway. */
+/** The URL and the API key of the gateway whose events are printed. The sandbox's own key is never sent to another gateway. */
 async function gatewayOf(
   { config, environment }: Context,
   { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
@@ -124,7 +124,7 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
-/** The receiver's answer in words. They name the receiver, because a status alone could be the gateway's. */
+/** The receiver's answer in words. They begin with "your receiver", so that nobody takes its status for a status of the gateway. */
 function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   if (status === null) return `your receiver gave no answer: ${problem}`;
   if (isTaken) return `your receiver took it (${status})`;

@@ -33,7 +33,7 @@ export const transactionHash: Kind<string> = {
     findTransactionId(raw) ?? new Problem('must be a transaction hash, such as 0x and 64 hexadecimal digits'),
 };
 
-/** An amount as a whole number of the smallest unit, like all exact amounts. */
+/** An amount as a whole number of the smallest unit. */
 export const units: Kind<bigint> = {
   placeholder: 'units',
   parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),

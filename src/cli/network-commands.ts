@@ -24,7 +24,7 @@ interface EndpointReport {
   readonly head: number | null;
   readonly assets: readonly { readonly asset: string; readonly symbol: string; readonly isPayable: boolean }[];
   readonly problems: readonly string[];
-  /** Findings that need not be corrected. Only one endpoint of each network is asked for them. */
+  /** Findings that need not be corrected. They are read from only one endpoint of each network. */
   readonly remarks: readonly string[];
 }
 

@@ -9,7 +9,7 @@ export interface Option<T> {
   readonly placeholder: string | undefined;
   readonly isRequired: boolean;
   readonly isRepeatable: boolean;
-  /** Parses the typed values, in order. A problem completes the sentence "--name …". */
+  /** Parses the typed values, in order. In messages, the text of a problem follows the name of the option: "--name must be …". */
   readonly read: (raws: readonly string[], nowMs: number, registry: Registry) => Read<T>;
 }
 

@@ -174,15 +174,15 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-/** If a mail server is configured, the nodes also mail the link. */
+/** The data with which the nodes also mail the sign-in link. Undefined if no mail server is configured. */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
   if (deps.config.smtp === undefined) return undefined;
   return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };
 }
 
 /**
- * The URL of the gateway's pages. A sandbox may listen on another port than the default, which this command does not know.
- * `sandbox.json` contains its URL.
+ * The URL of the gateway's pages. The port of a sandbox may differ from the default, so the URL of a sandbox is read from its
+ * `sandbox.json`.
  */
 async function originFor({ config }: OperatorDeps): Promise<string> {
   const isDefault = config.publicUrl === `http://localhost:${DEFAULT_PORT}` && config.databaseUrl === undefined;

@@ -59,7 +59,10 @@ interface Report {
   readonly pairs: readonly PairSurvey[];
   /** The needed pairs for which no source is configured. */
   readonly missing: readonly Pair[];
-  /** True if the command line names a pair. Only then are missing sources a failure: an operator need not offer every coin. */
+  /**
+   * True if the command line names a pair. Only then is a missing source a failure: without a pair, all coins are examined, and
+   * an operator need not offer every coin.
+   */
   readonly isAsked: boolean;
 }
 

@@ -16,8 +16,8 @@ const problem = (text: string): RecordFinding => ({ isProblem: true, text });
 const remark = (text: string): RecordFinding => ({ isProblem: false, text });
 
 /**
- * The permitted factor between the recorded and the measured block time. Beyond it, confirmation depths take a much shorter or
- * longer time than intended.
+ * The permitted factor between the recorded and the measured block time. If they differ by more, waiting for confirmations takes
+ * a much shorter or longer time than intended.
  */
 const BLOCK_TIME_FACTOR = 2;
 

@@ -14,8 +14,8 @@ export async function openEventKeys(deps: OperatorDeps): Promise<KeyRing> {
 }
 
 /**
- * The keys for commands that write rows with a MAC. The master secret is checked first, because nodes refuse rows made with another
- * one.
+ * The keys for commands that write rows with a MAC. The master secret is checked first, because nodes refuse rows whose MAC was
+ * made with another master secret.
  */
 export async function openRowKeys(deps: OperatorDeps): Promise<KeyRing> {
   const secrets = await openSecrets(deps);

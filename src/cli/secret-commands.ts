@@ -87,8 +87,8 @@ const rotate = databaseCommand({
 });
 
 /**
- * Writes the keys that would be lost with an older master secret to a file, before anything is rotated. If the process dies
- * afterwards, run the same command with another file: an existing file is never overwritten.
+ * Writes the keys that only an older master secret can decrypt to a file, before anything is rotated. If the process dies
+ * afterwards, the operator runs the same command with another file, because an existing file is never overwritten.
  */
 async function exportHead(
   deps: SecretDeps,

@@ -114,7 +114,7 @@ async function main(): Promise<void> {
   let interruptedAtMs = 0;
   const end = (code: number) => () => {
     const nowMs = systemWorld.clock.nowMs();
-    // Under npm, Ctrl-C arrives twice at once; the second is ignored. A later Ctrl-C ends a command that has not ended yet.
+    // Under npm, Ctrl-C arrives twice at once, and the second signal is ignored. A later Ctrl-C ends a command that has not ended yet.
     if (interruption?.signal.aborted && nowMs - interruptedAtMs < REPEATED_WITHIN_MS) return;
     if (interruption === undefined || interruption.signal.aborted) process.exit(code);
     interruptedAtMs = nowMs;

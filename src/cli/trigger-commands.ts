@@ -17,7 +17,7 @@ type Recipe = (scene: Scene) => Promise<string>;
 
 const PRICE = { unit: 'iso4217/USD', value: '1000' };
 const HOUR_S = 3_600;
-/** How far the sandbox's time is moved to make signatures expire: further than any signature is valid. */
+/** The time by which the sandbox's clock is moved ahead to make signatures expire. It is longer than any signature is valid. */
 const RUN_OUT_MS = 15 * 60_000;
 /** The lifetime of a payment that is to expire: long enough for the request to arrive before the payment expires. */
 const SHORT_LIFE_S = 5;
@@ -57,8 +57,8 @@ const link = async (scene: Scene, fields: object = {}): Promise<string> => {
 };
 
 /**
- * Creates a merchant and asks for another settlement destination for it, which waits as in live mode. Then asks for the
- * destinations in `thenTo`.
+ * Creates a merchant with a settlement destination, and asks to change the destination to an address whose change waits, as all
+ * changes do in live mode. Then asks for a change to each address of `thenTo`.
  */
 const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
   const id = await merchant(scene);

@@ -135,8 +135,8 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
 }
 
 /**
- * Applies a rate limit to unknown routes and preflight requests. No route's gate limits them, so they count against the client's
- * address here.
+ * Applies a rate limit to unknown routes and preflight requests. They have no gate of a route, so they count against the limit of
+ * the client's address here.
  */
 function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: FastifyReply): Error | undefined {
   if (!request.is404 && request.method !== 'OPTIONS') return undefined;
@@ -205,7 +205,7 @@ function followMethods(app: App) {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Returns a function that is true once the listener closes. New requests on open connections are then refused. */
+/** Returns a function that tells whether the listener has begun to close. From then on, new requests on open connections are refused. */
 function followStop(app: App, { drain }: HttpDeps): () => boolean {
   let isStopping = false;
   app.addHook('preClose', async () => {

@@ -57,8 +57,8 @@ export type App = FastifyInstance<
 >;
 
 /**
- * The dependencies of the HTTP service. `main.ts` and tests build them. They have one level: a route names the few that it uses, and a test
- * replaces a single one by its name.
+ * The dependencies of the HTTP service. `main.ts` and tests build this object. It is flat: a route names the few dependencies
+ * that it uses, and a test replaces a single one by its name.
  */
 export interface HttpDeps extends RegistryDeps {
   readonly config: Config;
@@ -71,7 +71,7 @@ export interface HttpDeps extends RegistryDeps {
   readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
   readonly paymentWork: PaymentWork;
-  /** Caches of API keys by hash, and of wallet apps by id. */
+  /** Caches: `keys` of API keys by their hash, `apps` of wallet apps by their id. */
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
@@ -80,7 +80,7 @@ export interface HttpDeps extends RegistryDeps {
   /** A cache of people's sessions, by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;
-  /** Record payments that their payers opened (`openings`), and payments whose options were requested (`optionAsks`). */
+  /** Recorders: `openings` of payments that their payers opened, `optionAsks` of payments whose options were requested. */
   readonly openings: Uses;
   readonly optionAsks: Uses;
   readonly signInFailures: CountLimit;
@@ -130,7 +130,10 @@ export interface HttpDeps extends RegistryDeps {
   readonly examine: () => Promise<Examination>;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
-  /** Tells whether this node's records of networks are in force: not if they differ from those of the running node that started last. */
+  /**
+   * Tells whether the network records of this node are in force. They are not if they differ from the records of the running node
+   * that started last.
+   */
   readonly standing: RecordStanding;
   readonly longPolls: LongPolls;
   readonly drain: Drain;
@@ -149,7 +152,7 @@ export interface HttpDeps extends RegistryDeps {
   readonly receiptKey: ReceiptKey;
 }
 
-/** Records that a key, a session or a payment was used. Many uses are written to the database at once, later. */
+/** Records that a key, a session or a payment was used. The uses are written to the database later, many at once. */
 export interface Uses {
   note(id: string): void;
 }

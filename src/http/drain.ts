@@ -6,7 +6,7 @@ import type { LongPolls } from './status/long-poll.ts';
  */
 export interface Drain {
   readonly hasBegun: boolean;
-  /** Answers held requests, and lets no further request be held. */
+  /** Answers all held requests (long polls) at once. From then on, no further request is held. */
   begin(): void;
 }
 

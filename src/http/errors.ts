@@ -51,11 +51,15 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, message: 'There is no such route.' },
 };
 
-/** The validation errors as issues, one per invalid field: further issues of the same field would only repeat it. */
+/**
+ * The validation errors as issues, one for each invalid field. Further errors of a field are left out, because they would only
+ * repeat the first.
+ */
 export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
-    // `anyOf` is reported by its own rule. The errors of its branches would read as if all of them were required.
+    // The failure of an `anyOf` is reported by the sentence in its `x-rule`. Errors of its branches are skipped, because they
+    // would read as if every branch were required.
     if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
     const { missingProperty: missing, unknownField } = params as { missingProperty?: string; unknownField?: string };

@@ -26,7 +26,7 @@ export async function eventBodies(
   events: readonly PlacedEvent[],
   version: Version,
 ) {
-  // Most answers to clients that poll for events are empty.
+  // Most answers to clients that poll for events are empty. They need no read of the database.
   if (events.length === 0) return [];
   const subjects = await readSubjects(events);
   return events.map((event) => withinLimit(viewEvent(config, event, { subjects, version })));

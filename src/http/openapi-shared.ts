@@ -60,8 +60,9 @@ function withSharedParameters(
 }
 
 /**
- * Replaces error responses by references. All errors have one body. Each frequent list of codes is a component, and so is each code
- * that a status has alone, such as `RateLimited`. Any other list stands beside a reference to `Error`.
+ * Replaces error responses by references. All errors have the same body, so responses differ only in their list of error codes. A
+ * frequent list is a shared response, and so is a single code, such as `RateLimited`. Any other list becomes the description
+ * beside a reference to `Error`.
  */
 function withSharedErrors(operation: Json, shared: Record<string, Json>): Json {
   const refer = (response: unknown) => {

@@ -287,7 +287,10 @@ function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): reado
   return statuses;
 }
 
-/** True if the path names an object without an error code of its own. The answer for an unknown one is 404 `invalid_params`. */
+/**
+ * True if the path names an object for which the catalogue has no error code. The answer for an unknown object is then 404
+ * `invalid_params`.
+ */
 function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): boolean {
   return (
     url.endsWith('/:id') ||

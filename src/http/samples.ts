@@ -76,7 +76,7 @@ const REFUND = {
   waitingFor: null,
 };
 
-/** The sample refund as its request answers it: without `waitingFor`, because the workers have not processed the refund yet. */
+/** The refund in the answer to its request. It has no `waitingFor`, because the workers have not processed the refund yet. */
 const { waitingFor: _, ...ACCEPTED_REFUND } = REFUND;
 
 const INFO = { optionAmount: usdc('10000000'), txId: TRANSACTION };

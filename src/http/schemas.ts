@@ -56,7 +56,7 @@ export function namedEnum<const T extends readonly string[]>(title: string, valu
   return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
 }
 
-/** The rule for the body of a change, in which each field is optional. */
+/** The rule that an object has at least one of these optional fields. It is for the body of a change. */
 export function atLeastOneOf(names: readonly string[]) {
   return {
     anyOf: names.map((name) => ({ required: [name] })),

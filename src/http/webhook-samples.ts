@@ -20,7 +20,7 @@ interface SampleEvent {
   readonly createdAt: string;
 }
 
-/** Examples of webhook endpoints that receive the event. */
+/** Examples of the webhook routes: endpoints, and deliveries of the given event. */
 export function webhookSamples(paymentId: string, paidEvent: SampleEvent): Readonly<Record<string, Sample>> {
   const DELIVERY = {
     id: paidEvent.id,

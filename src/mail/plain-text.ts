@@ -11,7 +11,10 @@ export function plainText(text: string, most: number): string {
   return characters.length > most ? `${characters.slice(0, most).join('')}…` : characters.join('');
 }
 
-/** The most UTF-16 code units that are segmented. The input is cut before, because a grapheme cluster has no maximum length. */
+/**
+ * The most UTF-16 code units that are segmented. The input is cut before it is segmented, because a grapheme cluster has no
+ * maximum length.
+ */
 const MOST_UNITS = 8_000;
 
 /**
@@ -22,7 +25,10 @@ export function unlinkedText(text: string, most: number): string {
   return plainText(text, most).normalize('NFC').replace(SCHEME_END, ': ').replace(HOST_DOT, '$1 ');
 }
 
-/** Marks, variation selectors and joiners: mail programs may skip them in a host name, so they do not hide a letter here. */
+/**
+ * Combining marks, variation selectors and joiners. Mail programs may ignore them in a host name, so the patterns below ignore
+ * them before and after a letter.
+ */
 const UNSEEN = '[\\p{M}\\p{Default_Ignorable_Code_Point}]';
 const SCHEME_END = new RegExp(`:(?=${UNSEEN}*(?://|[\\p{L}+]))`, 'gu');
 const HOST_DOT = new RegExp(`(?<=\\S)([.\u3002\uff0e\uff61])(?=${UNSEEN}*\\p{L}(?:\\p{L}|${UNSEEN}))`, 'gu');

@@ -30,8 +30,8 @@ const PRINT_WITHIN_MS = 15_000;
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 256;
 /**
- * The size of the cache of files that were printed last. Payers and shops open the same receipt more than once, and strangers any
- * number of times.
+ * The size of the cache with the files that were printed last. Payers and shops open the same receipt more than once, and
+ * strangers who have its URL any number of times.
  */
 const MAX_CACHED_BYTES = 8 * 1024 * 1024;
 const WORKER = new URL('./press-worker.ts', import.meta.url);

@@ -6,7 +6,7 @@ export class PictureError extends Error {
   }
 }
 
-/** The most pixels of a logo. It is drawn small, so more pixels would only cost the browsers of payers time and memory. */
+/** The most pixels of a picture. Pictures are drawn small, so more pixels would only cost the browsers of payers time and memory. */
 const MAX_PIXELS = 4_000_000;
 
 /** Checks the size in a header before anything is unpacked: some kilobytes can unpack to gigabytes. */

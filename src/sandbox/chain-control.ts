@@ -4,7 +4,10 @@ import { ChainUnavailableError } from '../chains/chain-errors.ts';
 export interface ChainControl {
   /** Moves the chain's time ahead of the real time by `aheadMs`, never back. False if the chain does not have the method. */
   moveAhead(aheadMs: number): Promise<boolean>;
-  /** Replaces this block and all later ones by others with the same transactions. Does nothing if the block no longer exists. */
+  /**
+   * Replaces this block and all later ones by others with the same transactions. Does nothing if the block no longer exists.
+   * False if the chain does not have the method.
+   */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
 }
 

@@ -10,7 +10,7 @@ import type { Timers } from '../runtime/world.ts';
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
   | { readonly atMs: number; readonly block: { readonly timestampS: number } }
-  /** After this record, block times are ahead of the machine's time by this much. */
+  /** After this record, block times are ahead of the machine's time by `aheadMs` milliseconds. */
   | { readonly atMs: number; readonly aheadMs: number }
   /** The last blocks are replaced by the same number of others, with the same transactions. */
   | { readonly atMs: number; readonly replaced: { readonly depth: number } & BranchTimes };

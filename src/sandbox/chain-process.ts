@@ -24,7 +24,7 @@ export interface SandboxChainInput {
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
-  /** The origin of the gateway's pages. The chain refuses other web pages. */
+  /** The origin of the gateway's pages. The chain refuses requests of other web pages. */
   readonly pageOrigin?: string;
 }
 

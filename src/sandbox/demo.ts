@@ -55,8 +55,8 @@ const APP_ID = 'app_0000000000000000000000DEM0';
 const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
 /**
- * The assets that are paid directly to the merchant's account. Others, such as USDT, are paid to the intermediate account, so that
- * the demo shows both ways.
+ * The assets that are paid directly to the merchant's account. The other assets, such as USDT, are paid to the intermediate
+ * account, so that the demo shows both ways.
  */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
@@ -137,7 +137,10 @@ function createDemo(deps: CommandDeps & RowKeyDeps): Promise<void> {
   });
 }
 
-/** Creates the demo partner's owner and a sign-in link. A removed owner stays removed; the link then does not work. */
+/**
+ * Creates the owner of the demo partner if missing, and a sign-in link. If the owner was removed, it stays removed, and the link
+ * does not work.
+ */
 function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
   return command(onSteadyTime(deps), async (tx, now) => {
     await lockName(tx, 'sandbox');
@@ -209,7 +212,7 @@ async function fillFloats(tx: Tx, registry: Registry, now: Date): Promise<void> 
 }
 
 const COIN_FLOAT = 1_000n * 10n ** 18n;
-/** A placeholder for a transaction hash, because each token was minted by its own transaction. */
+/** Stands for a transaction hash in the books. There is no single hash, because each token was minted by a transaction of its own. */
 const FIRST_BLOCK = { transaction: 'sandbox genesis', block: SANDBOX_FIRST_BLOCK };
 
 /** The API key of the last start, if it is still valid. The database has only its hash, so the key is read from the file. */

@@ -17,7 +17,10 @@ interface KeptRunning<C extends Child> {
 
 const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
-/** A process that ran for this long and then failed counts as a crash, not as a failed start. */
+/**
+ * The time after which a process counts as steady. If a steady process ends, the count of failures and the pause before a restart
+ * begin again.
+ */
 const STEADY_MS = 60_000;
 
 /**

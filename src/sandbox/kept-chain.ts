@@ -42,8 +42,8 @@ export interface KeptChainInput {
 
 /**
  * How old the head may be. If it is older, the next call first gets a new, empty block, because contracts compare deadlines with
- * the head's time. Every block takes memory forever, so an idle chain makes fewer: its head is late by at most a twentieth
- * (`LATE_SHARE`) of the time since the last contract call or transaction. An idle month adds about two hundred blocks.
+ * the head's time. Every block takes memory forever, so an idle chain gets fewer blocks: its head may also be as old as a
+ * twentieth (`LATE_SHARE`) of the time since the last contract call or transaction. An idle month adds about two hundred blocks.
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;

@@ -9,9 +9,9 @@ const PS_TIMEOUT_MS = 5_000;
 const PS_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The start time of a process in the operating system's format, or undefined if it has ended. Process ids are reused, above all in
- * containers, where every start uses the same small numbers. So only id and start time together identify a process. A zombie counts
- * as ended, because the first process of a container often never reaps its orphans.
+ * The start time of a process in the operating system's format, or undefined if the process has ended. Process ids are reused,
+ * above all in containers, where every start uses the same small numbers. So only id and start time together identify a process.
+ * A zombie counts as ended, because the first process of a container often never reaps its orphans.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;

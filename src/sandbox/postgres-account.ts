@@ -87,11 +87,11 @@ export async function chooseLauncher(input: {
 }
 
 /**
- * The launchers in order of preference. With `--pdeathsig` the kernel stops PostgreSQL when the gateway is killed, so setpriv comes
- * first. Root's home folder, where many people clone the repository, is closed to other accounts. There PostgreSQL gets a
- * capability that gives it access: `dac_read_search` if the container grants it, else the broader `dac_override`. PostgreSQL calls
- * access(2) for its own program file, and access(2) ignores the capabilities of an ordinary user unless the securebit
- * `no_setuid_fixup` is set.
+ * The launchers in order of preference. With `--pdeathsig` the kernel stops PostgreSQL when the gateway is killed, so setpriv
+ * comes first. Root's home folder, where many people clone the repository, is closed to other accounts. There PostgreSQL gets a
+ * capability that gives it access: `dac_read_search` if the container grants it, else the broader `dac_override`. The securebit
+ * `no_setuid_fixup` is set, because PostgreSQL calls access(2) for its own program file, and without the securebit access(2)
+ * ignores the capabilities of an ordinary user.
  */
 function launcherCandidates(account: Account | undefined): Launcher[] {
   const setpriv = ['setpriv', '--pdeathsig', 'INT'];

@@ -168,8 +168,8 @@ async function refuseForeignOwner(path: string): Promise<void> {
 }
 
 /**
- * Keeps a log within two files of 8 MiB. The server appends to the open file, so the file can be emptied while the server runs. A
- * few lines written between copying and emptying may be lost.
+ * Keeps a log within two files of 8 MiB. The server opens the log for appending, so the log can be emptied while the server runs.
+ * A few lines written between copying and emptying may be lost.
  */
 export async function boundLog(path: string): Promise<void> {
   const size = (await stat(path).catch(unlessMissing))?.size ?? 0;

@@ -164,7 +164,8 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
     deps.log.warn({ pid }, 'stopping the PostgreSQL server that a killed gateway left running');
     await stopProcess(deps, { pid, hasEnded: async () => !(await isServerOf(folder, pid)) });
   } else if (pid > 0 && processExists(pid)) {
-    // Another process has the dead server's id, as in containers. PostgreSQL would take it for a running server and not start.
+    // Another process has got the id of the dead server, as happens in containers. PostgreSQL would take it for a running server
+    // and not start, so the file with the id is removed.
     await rm(pidFile(folder), { force: true });
   }
   await stopOrphans(deps, folder);

@@ -43,7 +43,8 @@ const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
     const paid = (await findItemsOf(deps.db.sql, paymentId)).find(({ state }) => state === 'paid');
     const event = paid && (await findPaidEvent(deps.db.sql, { network: paid.network, commitment: paid.commitment }));
     if (event === undefined) return true;
-    // The chosen block is stored first. After a crash, the same block is requested again, so only one block is ever replaced.
+    // The number and hash of the block to replace are stored first. After a crash, the same block is requested again, so only one
+    // block is ever replaced.
     const chosen = { number: event.blockNumber, hash: event.blockHash };
     await command(deps, (tx) => chooseBlock(tx, paymentId, chosen));
     await deps.control.replaceBlocks(chosen);

@@ -25,7 +25,7 @@ export interface ScreeningList extends Screening {
 const MAX_ACCOUNTS = 250_000;
 const MAX_LINE = 1_000;
 
-/** Parses a list. A problem completes the sentence "The screening list …". */
+/** Parses a list. In messages, the text of a problem follows the words "The screening list". */
 export function parseScreeningList(bytes: Uint8Array): Parsed<ScreeningList> {
   const header = new Map<string, string>();
   const listed = new Set<string>();
@@ -74,7 +74,7 @@ function noteHeader(header: Map<string, string>, comment: string): void {
   if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
 }
 
-/** The form of a CAIP-10 account. Accounts on unsupported chains are well-formed lines that never match. */
+/** The form of a CAIP-10 account. An account on an unsupported chain has a valid form, and never matches a payer. */
 const ACCOUNT = /^([-a-z0-9]{3,8}):[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
 /** The lookup key of an entry. Undefined if the entry is not an account. */

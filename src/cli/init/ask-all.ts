@@ -13,7 +13,7 @@ import { checkAnswer } from './checks.ts';
 import { byKind, isSetting, MAKE, NONE, type Question } from './question.ts';
 import { type Answers, allQuestionIds, type Known, questionsFor } from './questions.ts';
 
-/** Asks a person, or answers for a script. */
+/** The source of the answers: a person at a terminal, or a script that accepts every suggestion. */
 export interface Asker {
   /** Asks a question and returns the typed answer. An empty answer accepts the suggestion. */
   ask(question: Question, suggestion: string | undefined): Promise<string>;
@@ -30,8 +30,8 @@ export interface AskInput {
   /** Values of settings that no question asks for. */
   readonly unasked: (known: Known) => Answers;
   /**
-   * Stores the answers so far, before anything about the last one is shown: if the operator saw an address, its key must not be
-   * lost.
+   * Stores all answers so far. It is called before an address or a finding of the last answer is shown: an operator may use a
+   * shown address, so its key must already be stored.
    */
   readonly keep: (answers: Answers) => Promise<void>;
 }
@@ -48,7 +48,7 @@ const SECRET_BYTES = 32;
 /** The most attempts to answer one question: no person mistypes so often. A script ends at the first refused answer. */
 const MAX_TRIES = 100;
 
-/** Asks every question that earlier answers lead to, and checks each answer at once. */
+/** Asks the questions one by one, and checks each answer at once. Earlier answers decide which questions are asked. */
 export async function askAll(context: Context, { asker, suggestions, unasked, keep }: AskInput): Promise<Asked> {
   let answers: Answers = {};
   let registry: Registry | null = null;
@@ -80,7 +80,7 @@ function suggestionFor({ isOptional, fallback }: Question, suggested: string | u
   return suggested === undefined || (suggested === '' && !isOptional) ? fallback : suggested;
 }
 
-/** The settings that no question asks for. They keep their values, or get the values of the answers file. */
+/** The settings that no question asks for. They keep their values from the settings file, or get the values of the answers file. */
 function unaskedOf(unasked: AskInput['unasked'], registry: Registry): Answers {
   const known: Known = { registry, seenProxy: undefined };
   const questions = allQuestionIds(known);
@@ -125,7 +125,8 @@ async function askOne(asking: Asking, open: Open) {
       asker.refuse(question, [`${question.id} ${read.text}.`]);
       continue;
     }
-    // A master secret is created after the check of the word `make`: a database that belongs to another secret refuses every new one.
+    // For a new master secret, the check gets the word `make` instead of a value: it refuses every new secret if the database
+    // already belongs to another one. The secret is created after the check.
     const made = question.check === 'secret' ? read : makeIfAsked(context.world, question, read);
     const input = { context, question, registry, seen: asking.seen, answers: { ...answers, [question.id]: made } };
     const checked = await checkAnswer(input);

@@ -42,7 +42,7 @@ export const checkEndpoints: Check = async (input) => {
   return { ...checked([...first, ...heads], isRefused ? [] : said), isRefused };
 };
 
-/** Shows the addresses of the relayers and their coin balances. An empty relayer is no fault yet: the operator may send coin later. */
+/** Shows the addresses of the relayers and their coin balances. A balance of zero is only a warning: the operator may send coin later. */
 export const checkRelayers: Check = async (input) => {
   const keys = relayerKeys().parse(input.answers.RELAYER_KEYS ?? '', input.registry);
   if (keys instanceof Problem) return checked([]);
@@ -64,8 +64,8 @@ export const checkIntermediate: Check = async (input) => {
 };
 
 /**
- * Checks that the external signer answers, whatever the answer is. A test signature is impossible: a signer may refuse to sign
- * anything but a transaction.
+ * Checks that the external signer answers an HTTP request. Any answer will do: a test signature is impossible, because a signer
+ * may refuse to sign anything but a transaction.
  */
 export const checkSigner: Check = async ({ context: { world }, answers }) => {
   const url = answers.EXTERNAL_SIGNER_URL ?? '';

@@ -11,8 +11,8 @@ import { listOf } from './questions.ts';
 const WITHIN_MS = 8_000;
 
 /**
- * Sends a request to the public URL, and waits for it at HOST and PORT. A request that arrives shows the proxies between payers and
- * this machine.
+ * Sends a request to the public URL, and waits for the same request at HOST and PORT. If it arrives, it shows the proxies between
+ * payers and this machine.
  */
 export const checkPublicUrl: Check = async (input) => {
   const { PUBLIC_URL: publicUrl = '', HOST: host = '', PORT: port = '' } = input.answers;
@@ -71,6 +71,6 @@ async function certificateFindings({ context }: CheckInput, publicUrl: string): 
     const facts = { what, certificate: { known: certificate }, nowMs: context.world.clock.nowMs() };
     found.push(...judgeCertificates([facts]).findings);
   }
-  // Only the first finding counts: an expired certificate, for example, is also reported as one that clients refuse.
+  // Only the first finding is returned: an expired certificate, for example, is also reported as one that clients refuse.
   return found.slice(0, 1);
 }

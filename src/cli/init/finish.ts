@@ -84,7 +84,7 @@ async function addPartner(context: Context, answers: Answers): Promise<string | 
   const partners = name === '' ? [] : await withDatabase(context, ({ db }) => listPartners(db.sql));
   if (name === '' || partners.some((partner) => partner.name === name)) return undefined;
   const { text } = await runAs(createPartner, context, { name });
-  // The last paragraph is dropped: it names the next command, which the list of missing things also names.
+  // The last paragraph is left out: it names the next command, which the set-up prints in its list of missing steps.
   return text.split('\n\n').slice(0, 2).join('\n\n');
 }
 

@@ -1,7 +1,7 @@
 import { type Finding, warning } from '../../domain/doctor/diagnosis.ts';
 import { lineOf } from './ask-all.ts';
 
-/** The rows in the database that a first payment needs: their numbers, and the ids of the partners. */
+/** The database rows that a first payment needs: the number of each kind, and the ids of the partners. */
 export interface Present {
   readonly operators: number;
   readonly partners: readonly string[];

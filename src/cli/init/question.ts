@@ -6,8 +6,8 @@ import type { Setting } from '../../settings/setting.ts';
 /** A question of the set-up. Prompts, answers files and the help are made from it. */
 export interface Question {
   /**
-   * The name of the question in answers files and messages. It is the name of a setting, or a word of our own. A question that is asked
-   * once for each network or field has the network or the field as a second word, such as `RPC_URLS eip155:8453`.
+   * The name of the question in answers files and messages: the name of a setting, or a word of our own. For a question that is
+   * asked once for each network or field, the network or the field follows as a second word, such as `RPC_URLS eip155:8453`.
    */
   readonly id: string;
   /** A short sentence for the prompt. */
@@ -25,7 +25,7 @@ export interface Question {
   readonly fallback: string | undefined;
   /** A description of `fallback` for the prompt, if the value does not explain itself. */
   readonly fallbackWords?: string;
-  /** Returns the valid answer, or a problem that completes the sentence "PORT …". */
+  /** Returns the valid answer, or a problem. In messages, the text of the problem follows the name of the question: "PORT must be …". */
   readonly read: (raw: string, registry: Registry) => string | Problem;
   readonly check: CheckName | undefined;
 }

@@ -154,8 +154,8 @@ export function questionsFor(answers: Answers, known: Known): readonly Question[
 }
 
 /**
- * The ids of all questions, including those that only other answers lead to. RPC_URLS stands for the questions about single
- * networks.
+ * The ids of all questions, including those that are asked only after certain answers. RPC_URLS stands for the questions about
+ * the endpoints of each network.
  */
 export function allQuestionIds(known: Known): readonly string[] {
   return [...STEPS.flatMap(({ questions }) => questions({}, known).map(({ id }) => id)), NETWORKS, RPC];
@@ -245,8 +245,8 @@ function intermediateQuestion(isSigned: boolean): Question {
 }
 
 /**
- * The parts of a question about keys that depend on the signer. The set-up creates keys only if it also stores them: never if a
- * signer holds the keys.
+ * The parts of a question about keys that depend on who holds the keys. The set-up offers to create a key only if it also stores
+ * the key. If an external signer holds the keys, it never creates one.
  */
 function madeKeys(isSigned: boolean, read: Question['read']) {
   if (isSigned) return { how: { is: 'text' }, fallback: undefined, read } as const;

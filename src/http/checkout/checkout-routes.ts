@@ -105,7 +105,7 @@ async function findPicture(db: Reader, hash: string): Promise<Picture | undefine
   return (await findLogo(db, hash)) ?? findLinkPicture(db, hash);
 }
 
-/** The root without a payment: a page for people, an error for programs. */
+/** Answers a request for `/` without a payment id: with the home page for people, with an error for programs. */
 function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
   if (!wantsPage(request)) return errorSender(deps)(nothingAtRoot(), request, reply);
   const { guides = openGuides() } = deps;

@@ -109,8 +109,8 @@ export async function refundPage(
 }
 
 /**
- * The symbols of native coins, by network: of the configured networks of the payment's mode. If none is configured, of all networks
- * that the gateway supports: the API then answers that no network takes payments.
+ * The symbols of native coins, by network: of the configured networks of the payment's mode, or of all supported networks if none
+ * is configured. In the second case nobody can pay, but the page is still shown.
  */
 function coinsOf({ chains, registry }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
   const own = chains

@@ -42,7 +42,7 @@ export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents)
     const { webhookEndpoints } = await call<{ webhookEndpoints: readonly EndpointView[] }>('GET', '');
     const shops = webhookEndpoints.filter(({ description }) => description === DESCRIPTION);
     const own = shops.find((endpoint) => endpoint.url === url);
-    // Webhook endpoints of earlier runs of the shop. They were disabled because they had not answered for days.
+    // Deletes webhook endpoints of earlier runs of the shop that were disabled because they had not answered for days.
     for (const { id, status } of shops.filter((endpoint) => endpoint !== own)) {
       if (status === 'disabled') await call('DELETE', `/${id}`);
     }

@@ -72,7 +72,10 @@ interface HashedKey {
   readonly hash: string;
 }
 
-/** Cheap public requests have a limit this many times higher, because one page loads up to this many files and icons. */
+/**
+ * The factor by which the limit of cheap public requests is higher than the limit of other public requests: one page loads up to
+ * 20 files and icons.
+ */
 const CHEAP_FACTOR = 20;
 
 export function createGates(deps: HttpDeps): Gates {
@@ -157,15 +160,16 @@ function admit(admission: Admission): Promise<void> | undefined {
   const credentials = readCredentials(admission, access.scheme);
   const known = knownCaller(gate, credentials, request);
   if (known !== undefined) return welcome(admission, requested, known);
-  // Only unknown callers count against their address: guessing is limited, busy shops are not. A revoked key is unknown.
+  // Only requests of unknown callers count against the limit of their address. So guessing keys is limited, and a busy shop is
+  // not. A revoked key counts as unknown.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials, request).then((caller) => welcome(admission, requested, caller));
 }
 
 /**
- * Checks the caller of a held read again. Throws if the key or session is no longer in force, or has lost the right: a caller
- * without the right must not see what happened since. Only reads are checked, because a change that was carried out is answered in
- * any case.
+ * Checks the caller of a held read (a long poll) again. Throws if the key or session is no longer in force, or has lost the
+ * right: the caller must then not see what happened since. Only reads are checked, because a change that was carried out is
+ * answered in any case.
  */
 export async function readmit(deps: HttpDeps, request: FastifyRequest): Promise<void> {
   const { access } = request.routeOptions.config;
@@ -245,7 +249,10 @@ function sessionOver(): ApiError {
   return new ApiError('unauthorized', 'Your session has ended. Sign in again.');
 }
 
-/** The caller of a session, with its rights. A person of the operator names the partner in a header; all other people belong to one. */
+/**
+ * The caller of a session, with its rights. For a person of the operator, a header of the request names the partner. Every other
+ * person belongs to one partner.
+ */
 function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   const { person } = session;
   const partnerId = person.partnerId ?? headerOf(request, 'partner-id') ?? '';
@@ -284,8 +291,8 @@ function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Prom
     request.merchant = merchant;
   };
   if (!isPlausibleId(id)) throw merchantNotFound(id);
-  // Routes about a merchant, with its id in the path, read its current row. For payments a cached row of the last seconds is
-  // enough, because the insert checks the merchant again.
+  // A route with the merchant's id in its path reads the current row of the merchant. A route with the id in a header needs only
+  // a cached row of the last seconds, because the insert of a payment checks the merchant again.
   const known = access.merchant === 'header' ? deps.merchants.peek(id) : undefined;
   if (known !== undefined) return void accept(known);
   const read = access.merchant === 'header' ? deps.merchants.get(id) : readMerchant(deps, id);
@@ -337,7 +344,10 @@ async function identify(deps: HttpDeps, credentials: Credentials, request: Visit
   return { via: 'key', mode: key.mode, rights: key, key };
 }
 
-/** Reads the credentials of a request. A request without usable ones counts against its address, like a wrong guess. */
+/**
+ * Reads the credentials of a request. A request without usable credentials counts against the limit of its address, as a wrong
+ * key does.
+ */
 function readCredentials({ gate, request, reply }: Admission, scheme: Exclude<Scheme, 'visitor'>): Credentials {
   try {
     return credentialsIn(request, scheme, gate.deps.config.publicUrl);

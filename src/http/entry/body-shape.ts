@@ -7,7 +7,7 @@ const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT
 
 /**
  * Checks the nesting and the number of values of a JSON text before it is parsed. A body of 64 KB has room for thousands of
- * levels or members. Parsing and checking them takes several milliseconds, and anybody may send them.
+ * levels or members, whose parsing and validation would take several milliseconds, and anybody may send such bodies.
  */
 export function bodyShapeProblem(body: Uint8Array): string | undefined {
   let [depth, values] = [0, 1];

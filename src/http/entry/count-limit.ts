@@ -4,8 +4,9 @@ import type { Clock } from '../../runtime/world.ts';
 /** Limits how often something may happen under one name within ten minutes, in this node's memory. */
 export interface CountLimit {
   /**
-   * Runs `work`, unless one of the names has reached its limit: then throws `rate_limited`. Running work also counts against the
-   * limit, so simultaneous requests cannot exceed it. At the end, `doesCount` decides by the outcome whether the work counts.
+   * Runs `work`. Throws `rate_limited` instead if one of the names, such as a client address, has reached its limit. Running work
+   * also counts against the limit, so simultaneous requests cannot exceed it. When the work ends, `doesCount` decides by the
+   * outcome whether it counts.
    */
   run<Result>(
     names: readonly string[],

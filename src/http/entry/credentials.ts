@@ -73,7 +73,7 @@ function refuseStranger(): never {
   throw new ApiError('unauthorized', 'Sign in first.');
 }
 
-/** The key of a request to the deprecated list. Old clients send it in X-Api-Key. */
+/** The key of a request to the deprecated list of payments. Old clients send it in X-Api-Key. */
 function legacyCredentials(request: WithHeaders): Credentials {
   const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
   if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');

@@ -1,6 +1,7 @@
 /**
- * Shares a few slots for running work (`places`) between callers. A caller has at most `perCaller` slots at once, and waiting
- * callers get free slots in turn. So a caller with many requests delays a caller with one request by one turn at most.
+ * Shares a few slots for running work (`places`) between callers. A caller has at most `perCaller` slots at once. Free slots go
+ * to the waiting callers in rotation, so a caller with many requests delays a caller with one request by one of its requests at
+ * most.
  */
 export interface FairQueue {
   /** Runs the work as soon as a slot is free. Returns undefined, and runs nothing, if too many requests of the caller wait. */

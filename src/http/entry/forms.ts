@@ -4,9 +4,9 @@ import type { Parsed } from '../../domain/parsed.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
 /**
- * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all invalid fields, whether a
- * length, a pattern or a checksum is wrong. A form returns the problem or undefined. It may read the other fields of the same
- * object. `rule` is the `x-rule` of the schema.
+ * Checks of text that a pattern cannot express, such as a checksum. A schema names a check in `x-form`. So one answer lists all
+ * invalid fields, whether a length, a pattern or a checksum is wrong. A check returns the problem or undefined. It may read the
+ * other fields of the same object (`beside`). `rule` is the `x-rule` of the schema.
  */
 const FORMS: Readonly<Record<string, (text: string, beside: Beside, rule: string) => string | undefined>> = {
   text: (text, _, rule) => (text.isWellFormed() ? undefined : rule),

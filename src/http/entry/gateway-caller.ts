@@ -36,7 +36,7 @@ export function walletOf(request: FastifyRequest): { readonly name: string; read
   return { name: label || headerOf(request, 'sdk-name') || 'Wallet', icon: null };
 }
 
-/** Clients, by their `Sdk-Name`, that carry out the first option of a list and never call `fetch`. */
+/** Clients, by their `Sdk-Name`, that carry out the first listed option and never call the route `/payment/:id/fetch`. */
 const WITHOUT_FETCH: readonly string[] = ['@walletconnect/pay-cli'];
 
 export function isWithoutFetch(request: FastifyRequest): boolean {

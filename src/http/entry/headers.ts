@@ -24,7 +24,10 @@ export interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The value of a header. An empty header counts as missing: some proxies send an empty one in place of none, or beside the real one. */
+/**
+ * The value of a header. An empty header counts as missing: some proxies send an empty header if the client sent none, or beside
+ * the client's header.
+ */
 export function headerOf(request: WithHeaders, name: OurHeader): string | undefined {
   const value = request.headers[name];
   if (typeof value !== 'string' || value === '') return undefined;

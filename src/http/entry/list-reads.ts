@@ -31,7 +31,10 @@ export interface ListCaller extends Owner {
 }
 type Work<T> = (db: Reader) => Promise<T>;
 
-/** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */
+/**
+ * The pages of one export. They wait in the same queue as all lists. The pages of an export are read one at a time, so they are
+ * not charged as database time of the key.
+ */
 export interface ExportReads {
   page<T>(work: Work<T>): Promise<T>;
   /** Ends the export. May be called more than once. */
@@ -92,7 +95,10 @@ export function createListReads(
     reply.header('RateLimit', '"lists";r=0;t=1');
   }
 
-  /** Runs a list and charges its time afterwards, because its cost is not known before. The next list waits until the debt is paid. */
+  /**
+   * Runs a list and charges its time afterwards, because its cost is not known before. While the key has used more time than its
+   * limit, its next lists are refused.
+   */
   async function charged<T>(key: string, work: () => Promise<T>): Promise<T> {
     const startedAtMs = clock.nowMs();
     try {
@@ -108,7 +114,7 @@ export function createListReads(
     replicaReads === undefined
       ? onPrimary(work)
       : replicaReads.read(caller, work, (from) => {
-          // The headers are sent before the later pages of an export are read.
+          // Only the first page of an export can set the header: later pages are read when the headers are already sent.
           if (!reply.raw.headersSent) reply.header('Read-From', from);
         });
 

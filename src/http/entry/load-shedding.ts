@@ -2,9 +2,9 @@ import { ApiError } from '../../errors.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * The importance of a route under overload, as the share of the allowed delay at which it is refused. `money`: creates, pays or
- * follows a payment. `normal`: the default. `spare`: lists, documentation and pages. `probe`: health checks, never refused,
- * because a refusal would restart the node.
+ * The importance of a route under overload: the share of the allowed delay above which its requests are refused. `money`:
+ * creates, pays or follows a payment. `normal`: the default. `spare`: lists, documentation and pages. `probe`: health checks,
+ * never refused, because a refusal would restart the node.
  */
 const SHARE_OF_DELAY = { probe: Number.POSITIVE_INFINITY, money: 1, normal: 0.7, spare: 0.4 } as const;
 
@@ -28,7 +28,7 @@ export interface LoadGauge {
 }
 
 const EVERY_MS = 100;
-/** The weight of the newest turn in the average. */
+/** The weight of the newest measurement in the moving average of the delay. */
 const WEIGHT = 0.3;
 
 export function createLoadGauge(
@@ -38,7 +38,7 @@ export function createLoadGauge(
   let dueAtMs = Number.POSITIVE_INFINITY;
   let averageMs = 0;
   let cancel = () => {};
-  /** The average at this moment. It includes the running turn as soon as that turn is late. */
+  /** The moving average with a measurement at this moment. It is used while the timer is late, and has not measured that delay yet. */
   const averageNow = () => averageMs + WEIGHT * (Math.max(0, clock.nowMs() - dueAtMs) - averageMs);
   const tick = () => {
     averageMs = averageNow();

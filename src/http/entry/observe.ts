@@ -64,8 +64,8 @@ function logRequest(
 }
 
 /**
- * Notes a request for the log that the partner's developers read. Only requests with a key are noted: those of the dashboard would
- * hide them.
+ * Notes a request for the log that the partner's developers read. Only requests with an API key are noted: the many requests of
+ * the dashboard would hide them.
  */
 function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
   const { caller } = request;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The open files that are enough for ten thousand held requests and everything else. */
+/** A limit of open files that is enough for ten thousand held requests (long polls) and everything else. */
 const ENOUGH = 12_000;
 
 /** A warning if too few files may be open. Undefined if the limit is high enough, or if the system does not show it. */

@@ -7,9 +7,9 @@ import { type Issue, validationError } from '../../errors.ts';
 const MAX_ACCOUNTS = 100;
 
 /**
- * The accounts that could pay: the first hundred of the served networks, each once. Wallets send all their accounts, also of
- * chains with other forms of addresses and checksums. So an account of an unserved network is ignored without parsing.
- * Malformed accounts of a served network, or without a network, refuse the request, and the answer names each of them.
+ * The accounts that could pay: the first hundred on the served networks, each once. Wallets send all their accounts, also on
+ * chains with other forms of addresses and checksums. So an account on a network that is not served is ignored without parsing. A
+ * malformed account on a served network, or without a network, makes the request invalid, and the answer names each such account.
  */
 export function readPayerAccounts(
   served: ReadonlySet<string>,

@@ -77,7 +77,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     partnerId,
     mode,
     merchantIds && set(merchantIds),
-    // Two positions that once had the time range. They stay null, so that cursors of older versions without a range stay valid.
+    // The time range was here in older versions. The two values stay null, so that older cursors without a time range stay valid.
     null,
     null,
     set(symbols.map((symbol) => symbol.toLowerCase())),
@@ -86,7 +86,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     referenceId ?? null,
     sortBy,
     sortDir,
-    // The search is added only if given, so that cursors from before there was a search stay valid.
+    // The search text is added only if there is one, so that cursors of versions without a search stay valid.
     ...(search === undefined ? [] : [search]),
   ]);
 }
@@ -155,7 +155,10 @@ export function merchantsFor(
   return wanted.filter((id) => isPlausibleId(id) && (allowed === null || allowed.includes(id)));
 }
 
-/** Splits `a,b` into `a` and `b`, in parameters that may also be repeated. Runs before the schema checks them. */
+/**
+ * Splits `a,b` into `a` and `b`, in each of the named query parameters. A parameter may also be repeated. Runs before the schema
+ * checks the parameters.
+ */
 export function splitCommas(names: readonly string[]) {
   return (request: FastifyRequest, _reply: unknown, done: () => void): void => {
     const query = request.query as Record<string, unknown>;

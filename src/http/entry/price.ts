@@ -46,7 +46,10 @@ export function checkPrice(deps: HttpDeps, asked: AskedPrice): AcceptedAssets {
   });
 }
 
-/** The assets that a payment accepts. Throws if the lists have nothing in common, or nothing that pays this unit. */
+/**
+ * The assets that a payment accepts: those in the lists of the partner, the merchant, and the payment or link. Throws if no asset
+ * is in all lists, or if none of these assets can pay a price in this unit.
+ */
 export function acceptedFor(
   deps: HttpDeps,
   { mode, merchant, unit, own, takesCoin = true }: AskedAssets,

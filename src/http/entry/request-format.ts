@@ -66,7 +66,10 @@ export function readRequests(app: App): void {
 
 const NO_FIELDS = { type: 'object', properties: {} };
 
-/** The schema of the body of a route of our own that declares none: absent or empty. The description of the API does not mention it. */
+/**
+ * The schema for the body of our own routes that declare no body: the body must be absent or empty. It is not part of the
+ * published description of the API.
+ */
 export const NO_BODY = withNames({ ...NO_FIELDS, type: ['object', 'null'] }, { isOwn: true, isQuery: false });
 
 function takesBody(route: RouteOptions): boolean {
@@ -92,7 +95,10 @@ function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void
 
 const FORBIDDEN_MEMBER = 'The body has a member named __proto__ or constructor.prototype: no request has one.';
 
-/** True if the text is JSON. The strict parser also refuses some names of members, and its refusal does not say which is the case. */
+/**
+ * True if the text is JSON. The strict parser refuses invalid JSON and also some names of members, and its error does not show
+ * which of the two it found.
+ */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -103,8 +109,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Gives a request without a body an empty stream. With `optimizeEmptyRequests`, its own stream has already ended, and the parser
- * would wait on it forever.
+ * Gives a request without a body an empty stream. With `optimizeEmptyRequests`, the request's own stream has already ended, and
+ * the parser would wait for its end forever.
  */
 function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
   done(null, raw.readableEnded ? Readable.from([]) : body);

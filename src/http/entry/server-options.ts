@@ -60,7 +60,7 @@ export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): Ap
   return new ApiError('invalid_params', 'Header Host is missing.');
 }
 
-/** The listener for expectations other than `100-continue`. Without one Node.js answers with an empty body. */
+/** Answers a request whose header `Expect` is not `100-continue`. Without this listener, Node.js would answer with an empty body. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const { status, body } = new ApiError('invalid_params', 'Header Expect may only be 100-continue.', { status: 417 });
   const text = JSON.stringify(body);

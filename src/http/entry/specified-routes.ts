@@ -30,7 +30,10 @@ const SPECIFIED: ReadonlySet<string> = new Set([
   'POST /v1/gateway/payment/:id/cancel',
 ]);
 
-/** True for a route that accepts exactly the fields of its schema. Pages accept any query: links get tracking parameters. */
+/**
+ * True for one of our own API routes, which accept exactly the fields of their schemas. Pages accept any query, because links get
+ * tracking parameters.
+ */
 export function isOwnRoute({ method, url }: { readonly method: string | string[]; readonly url: string }): boolean {
   const names = [method].flat().map((name) => `${name === 'HEAD' ? 'GET' : name} ${url}`);
   return url.startsWith('/v1/') && !names.some((name) => SPECIFIED.has(name));

@@ -14,8 +14,8 @@ export interface SurveyLimit {
 }
 
 /**
- * The seconds whose tokens a bucket holds: a wallet sends all its accounts at once, some payers share an address, and a person may
- * list options more than once.
+ * The number of seconds whose tokens a bucket holds. It is more than one, because a wallet sends all its accounts at once, some
+ * payers share an address, and a person may list options more than once.
  */
 const WINDOW_S = 8;
 /** The lookups of a request that do not depend on its accounts cost as much as this many accounts. */

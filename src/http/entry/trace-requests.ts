@@ -20,7 +20,7 @@ export function traceRequests(app: App, tracing: Tracing | undefined): void {
     request.span = span;
     span.run(done);
   });
-  // Enters the request's span again. The body was read in events of the connection, which run outside the span.
+  // Enters the request's span again. The body was read in events of the connection, and these run outside the span.
   app.addHook('preValidation', (request, _reply, done) =>
     request.span === undefined ? done() : request.span.run(done),
   );

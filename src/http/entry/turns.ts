@@ -12,19 +12,19 @@ declare module 'fastify' {
 }
 
 /**
- * Shares the single thread of a node between callers. Work that can wait runs in pieces, one in each turn of the event loop.
- * Callers take turns. Requests that create or move a payment do not wait for turns: each of their steps waits for one such piece at
- * most, however many requests a noisy caller has sent.
+ * Shares the single thread of a node between callers. Handlers of requests that can wait run one at a time, one in each iteration
+ * of the event loop, and the waiting callers are served in rotation. Requests that create or move a payment do not wait here:
+ * each of their steps is delayed by one such handler at most, however many requests a noisy caller has sent.
  */
 export interface Turns {
   /**
-   * Returns undefined if the piece may run now, otherwise a promise that resolves at its turn. Throws `rate_limited` if too many
-   * pieces of the caller wait.
+   * Asks for a turn. Returns undefined if the handler may run now, otherwise a promise that resolves when its turn comes. Throws
+   * `rate_limited` if too many requests of the caller wait.
    */
   take(caller: string): Promise<void> | undefined;
 }
 
-/** The most pieces of a caller that may wait: the requests that a key's default limit allows in a tenth of a second. */
+/** The most requests of one caller that may wait for a turn: as many as a key's default limit allows in a tenth of a second. */
 const WAITING_PER_CALLER = 50;
 
 export function createTurns(timers: Timers, { onRefusal }: { readonly onRefusal: () => void }): Turns {
@@ -81,8 +81,8 @@ export function turnGate(turns: Turns) {
 }
 
 /**
- * The name under which a request takes turns: its key or person, otherwise its address. An app is no such name, because many payers
- * share it.
+ * The name under which a request waits for its turn: its key or person, otherwise its address. The id of a wallet app is not
+ * used, because many payers share an app.
  */
 export function sharerOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined || caller.via === 'app' ? addressGroup(ip) : caller.rights.id;

@@ -18,9 +18,9 @@ interface Names {
  * names.
  */
 const MAX_COMPARED = 50;
-/** Parts of a name with brackets that are compared. */
+/** The most parts of a parameter's name with brackets, such as `filter[status]`, that are compared. */
 const MAX_PARTS = 5;
-/** At most this much of a name is repeated in the answer. */
+/** The most characters of an unknown name that the answer repeats. */
 const MAX_REPEATED = 80;
 
 export const NAMES_KEYWORD = {
@@ -59,9 +59,9 @@ function validate({ known, isExact, isQuery }: Names, value: Record<string, unkn
 validate.errors = [] as { keyword: string; message: string; params: { unknownField: string } }[];
 
 /**
- * The known name that differs only in case, separators, brackets or plural, or by one or two typing errors. In a query also a
- * name that has the same words and further ones, such as `token_symbol` for `symbol`, or a part in brackets, such as
- * `filter[status]` for `status`.
+ * The known name that differs from the given name only in case, separators, brackets or plural, or by one or two typing errors.
+ * In a query also a known name whose words are all in the given name, such as `symbol` for `token_symbol`, or that is one of its
+ * parts in brackets, such as `status` for `filter[status]`.
  */
 export function nearMiss(name: string, known: readonly string[], isQuery: boolean): string | undefined {
   const parts = isQuery ? name.split(/[[\]]+/, MAX_PARTS).filter((part) => part !== '') : [withoutBrackets(name)];

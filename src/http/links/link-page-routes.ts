@@ -75,8 +75,8 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const value = amountFor(priceOf(link), typed, link.amountDecimals);
   const unit = parseUnit(deps.registry, link.amountUnit);
   if (value === undefined) return sendLink(deps, request, reply.code(422), opened, typed);
-  // The link can no longer create a payment: the asset is no longer offered or accepted, or the fees have risen above the price.
-  // The shop must make another link.
+  // If `accepted` is undefined, the link can no longer create a payment: the asset is no longer offered or accepted, or the fees
+  // have risen above the price. The shop must make another link.
   const accepted = unit.ok ? acceptedIfTaken(deps, { opened, unit: unit.value, value }) : undefined;
   if (!unit.ok || accepted === undefined) {
     return sendLink(deps, request, reply.code(409), { ...opened, closed: 'inactive' });

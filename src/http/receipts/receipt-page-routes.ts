@@ -26,8 +26,8 @@ import { signedReceipt } from './signed-receipt.ts';
 const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
 const ONE_HOUR = 'public, max-age=3600';
 /**
- * `Cache-Control` of receipts. A receipt changes with refunds, so a browser must ask again. Only the payer may store it, no shared
- * cache.
+ * `Cache-Control` of receipts. A receipt changes with refunds, so a browser must ask the gateway again at each visit. Only the
+ * payer's browser may store it, no shared cache.
  */
 const ASK_AGAIN = 'private, no-cache';
 const NOT_BUILT = 'The page of receipts has not been built. Run: npm run build';
@@ -57,7 +57,8 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
     const payment = await findPayment(deps, request);
     return reply.header('Cache-Control', ASK_AGAIN).send(await signedReceipt(deps, payment));
   });
-  // Redirects URLs that were given out before receipt URLs had a secret. The checkout shows no more than the id alone may show.
+  // Receipt URLs of earlier versions had no secret. They are redirected to the checkout, which shows only what the payment's id
+  // alone may show.
   for (const older of [OLDER_RECEIPT_ROUTE, `${OLDER_RECEIPT_ROUTE}.pdf`]) {
     app.get(older, page, async (request, reply) => {
       const id = idIn(request);

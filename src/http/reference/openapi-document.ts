@@ -14,7 +14,7 @@ export interface OpenApiDocument {
 
 export interface Reference {
   readonly $ref: string;
-  /** Replaces the description of the target. */
+  /** The description to show in place of that of the referenced object. */
   readonly description?: string;
 }
 
@@ -36,7 +36,10 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, Response | Reference>>;
 }
 
-/** The credentials of one requirement, which are needed together. A list of requirements is a choice. */
+/**
+ * The credentials of one requirement, which are all needed together. If an operation has several requirements, a request must
+ * meet one of them.
+ */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface SecurityScheme {
@@ -112,7 +115,7 @@ export interface Schema extends Examples {
 /** The most references in a row. A document with more has a cycle. */
 const MAX_HOPS = 8;
 
-/** The thing itself, or the target of its reference. Undefined if a reference has no target or is circular. */
+/** The object itself, or the target if it is a reference. Undefined if a reference has no target or is circular. */
 export function resolve<T extends object>(document: OpenApiDocument, thing: T | Reference | undefined): T | undefined {
   let current: unknown = thing;
   for (let hop = 0; hop < MAX_HOPS; hop++) {

@@ -33,7 +33,7 @@ export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
     sendFile({ file: document(), cacheControl: REVALIDATED }, request, reply),
   );
 
-  // The URL in `$schema` of network files, which editors and programs of other origins read.
+  // The JSON schema of network files, which name this URL in `$schema`. Editors and programs of other origins may read it.
   app.get('/networks.schema.json', route, (request, reply) => {
     reply.header('Access-Control-Allow-Origin', '*');
     return sendFile({ file: schema(), cacheControl: REVALIDATED }, request, reply);

@@ -39,7 +39,10 @@ export function openPage(document: OpenApiDocument): Page {
   };
 }
 
-/** The names of the schemas that the page lists by themselves. A schema with one use is missing: it is shown in full where it is used. */
+/**
+ * The names of the schemas that have a section of their own on the page. A schema with only one use has none: it is shown in full
+ * where it is used.
+ */
 function sharedSchemas(document: OpenApiDocument): readonly string[] {
   const uses = new Map<string, number>();
   const count = (part: unknown): void => {
@@ -80,7 +83,7 @@ export function renderType(page: Page, schema: Schema | undefined): Content {
 }
 
 function renderTop(page: Page, shape: Shape, walk: Walk): Content {
-  // The schema itself may be among the names at which a walk stops, so the first step is taken without a check.
+  // The walk stops at schemas that it has already entered. The top schema may be one of them, so it is entered without that check.
   const inside = { ...walk, names: [...walk.names, ...shape.names] };
   const hasFields = propertiesOf(shape).length > 0;
   const type = hasFields ? [] : [typeOf(page, { ...shape, names: [] }, MAX_DEPTH)];

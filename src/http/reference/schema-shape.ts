@@ -3,13 +3,16 @@ import { isRecord, lookUp, type OpenApiDocument, type Schema, schemaNameOf } fro
 /** A schema as a reader sees it: references resolved, `allOf` merged, null and enumerated values separated. */
 export interface Shape {
   readonly schema: Schema;
-  /** Names of the shared schemas on the way, outermost first. The first is linked; all of them serve to detect a cycle. */
+  /**
+   * Names of the shared schemas whose references led to this schema, outermost first. The page links the first one. All of them
+   * serve to detect a cycle.
+   */
   readonly names: readonly string[];
   readonly types: readonly string[];
   readonly isNullable: boolean;
   /** The only allowed values. Empty if every value of the type is allowed. */
   readonly values: readonly unknown[];
-  /** Alternatives other than plain values. Empty if there is only one form. */
+  /** The alternatives of the schema (`anyOf` or `oneOf`) that are not plain values. Empty if the schema has only one form. */
   readonly variants: readonly Schema[];
 }
 

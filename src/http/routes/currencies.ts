@@ -5,7 +5,10 @@ import { callerRights, merchantOf } from '../entry/caller.ts';
 import { currenciesPaidWith } from '../views/currencies.ts';
 import { MerchantParams } from './merchants.ts';
 
-/** Cashiers may read only payments, and choose a currency at the point of sale. So reading them needs no more than that right. */
+/**
+ * The access for reading the currencies. The right to read payments is enough: cashiers have no other right, and choose a
+ * currency at the point of sale.
+ */
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'path' } as const;
 
 /** The currencies that a merchant can ask for. */

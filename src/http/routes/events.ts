@@ -105,7 +105,7 @@ function cursorQuery(request: FastifyRequest): string {
 async function startOf(deps: HttpDeps, reader: FeedReader, request: EventsRequest): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
-  // The position of the partner's own last event. The newest position of all partners would show when others have events.
+  // The position of the partner's own last event. The newest position of all partners would reveal when other partners have events.
   if (after === LATEST) return lastPositionOf(deps.db.sql, ownerOf(request));
   const last = await reader.last();
   const start = openPosition(deps, request, after);

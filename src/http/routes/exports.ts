@@ -77,12 +77,15 @@ const LARGEST_PAGE = 2_000;
 /** The target time of a page. It is short, so that lists of other callers do not wait for long. */
 const PAGE_MS = 150;
 
-/** The size of the page after one of `limit` payments that took this time. */
+/** The number of payments for the next page, after a page of `limit` payments took `tookMs`. */
 export function pageAfter(limit: number, tookMs: number): number {
   return tookMs < PAGE_MS ? Math.min(limit * 2, LARGEST_PAGE) : Math.max(Math.floor(limit / 2), SMALLEST_PAGE);
 }
 
-/** The size of the page that replaces one of `limit` payments whose statement timed out. Undefined if there is no smaller one. */
+/**
+ * The number of payments for a second attempt, after the statement for a page of `limit` payments timed out. Undefined if the
+ * page cannot be smaller.
+ */
 export function pageAfterTimeout(limit: number): number | undefined {
   return limit <= SMALLEST_PAGE ? undefined : Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
 }
@@ -94,8 +97,9 @@ interface ExportCaller {
 }
 
 /**
- * The texts of an export, page by page. The size of a page follows from the time of the previous one. While a page is sent, the next one is read. Before each further page
- * the caller is admitted again, because its key or session may have ended meanwhile.
+ * The texts of an export, page by page. The size of a page follows from the time that the previous page took. While a page is
+ * sent, the next one is read. Before each further page the caller is admitted again, because its key or session may have ended
+ * meanwhile.
  */
 async function* exportPages(
   { world }: HttpDeps,

@@ -45,7 +45,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const accounts = readPayerAccounts(new Set(served), request.body.accounts);
       const isInfoAsked = request.query.includePaymentInfo === true;
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
-      // If the answer has the info, the info shows the expiry. Otherwise only this error shows it.
+      // With `includePaymentInfo`, the answer itself shows that the payment has expired. Without it, only this error shows the expiry.
       if (status === 'expired' && !isInfoAsked) throw paymentExpired();
       const isPayable = status === 'requires_action';
       if (isPayable) deps.surveyLimit.take(request, reply, accounts.length);
@@ -124,8 +124,8 @@ async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought 
 }
 
 /**
- * Holds the answer while the payment's status does not change. The confirmation is stored, so if holding is refused, the answer is
- * sent at once.
+ * Holds the answer while the payment's status does not change. The confirmation is already stored, so if the request may not be
+ * held, the answer is sent at once.
  */
 async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;

@@ -23,7 +23,8 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
       const { leadsToReceipt } = await findShownById(deps.db.sql, payment, deps.world.clock.nowMs());
       if (!leadsToReceipt) throw new ApiError('invalid_state', BY_MERCHANT);
       const { email: recipient, language = 'en' } = request.body;
-      // The limit is per address only for apps: a partner's server requests receipts for many payers from one address.
+      // Only for wallet apps is the limit counted per client address: a partner's server requests receipts for many payers from
+      // one address.
       const asked = request.caller?.via === 'app' ? [addressGroup(request.ip)] : [];
       const mail = async () => {
         const { merchant, transaction } = await viewWithTransaction(deps, payment);

@@ -12,8 +12,8 @@ import { WalletRpcActionBody } from '../views/options.ts';
 import { SignerRefundBody, viewForSigner } from '../views/signed-refund.ts';
 
 /**
- * The routes of the page where a merchant's account signs for a refund. They need the secret of its link, because an open
- * request to sign keeps floats from paying the refund. Only a signature of the account that received the payment counts.
+ * The routes of the page where a merchant's account signs for a refund. They require the secret in the link of the page: while a
+ * request to sign is open, the refund is not paid from a float. Only a signature of the account that received the payment counts.
  */
 export function signingRoutes(app: App, deps: HttpDeps): void {
   const errors = ['payment_not_found'] as const;
@@ -51,7 +51,7 @@ export function signingRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
-/** The refund of the code in the path, and its payment, if it has the caller's mode. */
+/** The refund that the code in the path names, and its payment. Throws if the payment does not have the caller's mode. */
 async function openedBy(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>) {
   const refundId = openSignCode(deps.signingKeys, request.params.id);
   const payment = refundId === undefined ? undefined : await deps.readPayment(paymentIdOf(refundId));

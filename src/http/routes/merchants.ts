@@ -42,7 +42,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const { merchantName: name, merchantEmail: email, iconUrl = null, acceptedAssets: given } = request.body;
       const acceptedAssets = canonicalAccepted(given);
-      // A request without a list has the same meaning as before lists existed.
+      // Without a list of accepted assets, the meaning is the same as before this field existed, so that retries across an upgrade match.
       const meaning = { name, email, iconUrl, ...(acceptedAssets !== null && { acceptedAssets }) };
       const idempotent = idempotentRequest(request, meaning);
       if (callerRights(request).merchantIds !== null) {

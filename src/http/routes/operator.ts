@@ -14,7 +14,7 @@ import { nullable, Timestamp } from '../schemas.ts';
 import { ExaminationBody, viewExamination } from '../views/examination.ts';
 import { NetworkBody, viewNetwork } from '../views/network-state.ts';
 
-/** Operators act only by commands, so these routes only read. */
+/** Operators make changes only by commands, so these routes only read. */
 const READ = { scheme: 'person', scope: 'operator:read' } as const;
 const CONFIG = { access: READ, priority: 'spare' } as const;
 

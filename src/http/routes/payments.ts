@@ -212,8 +212,8 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
 /**
  * The meaning of an order, by which a retry is recognised. The default expiry is not part of it, so that a retry one second later
  * means the same. An order without details and without a list of assets has the same meaning as before these fields existed, so
- * that retries across an upgrade find their payment. The lists of partner and merchant may have changed before a retry, so they are
- * not part of it either.
+ * that retries across an upgrade find their payment. The accepted assets of partner and merchant are not part of it either,
+ * because they may have changed before a retry.
  */
 function meaningOf(
   { amount, referenceId, checkout, expiresAt }: OrderBody,
@@ -225,7 +225,7 @@ function meaningOf(
   return details === null ? order : [...order, requestHash(details)];
 }
 
-/** The description of an alias, which gives the same answer as the new route and names it. */
+/** The description of an alias, a deprecated route with the same answers. It names the canonical route. */
 function aliasOf(url: string, canonical: string, operationId: string): object {
   if (url === canonical) return {};
   return {

@@ -31,7 +31,7 @@ export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       }
       return deps.lists.readReplicated(callerRights(request), reply, async (db) => {
         const found = await listPayouts(db, { of, states, beforeId, limit: limit + 1 });
-        // All rows of a payment are on the same page.
+        // All rows of a payment are put on the same page.
         const ids = [...new Set(found.map(({ paymentId }) => paymentId))];
         const shown = new Set(ids.slice(0, limit));
         const page = found.filter(({ paymentId }) => shown.has(paymentId));

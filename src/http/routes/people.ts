@@ -132,7 +132,7 @@ function personRequest(request: FastifyRequest) {
   return { personId, actor: actorOf(request), isSeen: isSeenBy(request) };
 }
 
-/** The owner of a new person: the caller's own, or a merchant of the caller's partner. */
+/** The owner of a new person: the operator, partner or merchant to which the caller belongs, or a merchant of the caller's partner. */
 async function placeFor(
   deps: HttpDeps,
   request: FastifyRequest,

@@ -130,8 +130,8 @@ function readWish(registry: Registry, { amount, destination, reason }: Static<ty
 }
 
 /**
- * The meaning of a request, by which a retry is recognised. Requests without further fields have the same meaning as before these
- * fields existed, so that older retries match.
+ * The meaning of a request, by which a retry is recognised. A request with only a payment id has the same meaning as before the
+ * other fields existed, so that older retries match.
  */
 function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish): unknown {
   const further = [wish.amount?.unit ?? null, amount?.value ?? null, wish.destination?.id ?? null, wish.reason ?? null];

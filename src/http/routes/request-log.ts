@@ -25,7 +25,7 @@ export async function requestLogRoutes(app: App, deps: HttpDeps): Promise<void> 
     return deps.lists.read(callerRights(request).id, reply, async (db) => {
       const keys = await listSeenKeys(db, request);
       const labels = new Map(keys.map(({ id, label }) => [id, label]));
-      // A person of a merchant sees only requests of keys that are for that merchant alone.
+      // A person of a merchant sees only requests whose API key is for that merchant alone.
       const isLimited = keyId !== undefined || callerRights(request).merchantIds !== null;
       const keyIds = isLimited ? [...labels.keys()].filter((id) => keyId === undefined || id === keyId) : null;
       const found = await listApiRequests(db, { ...owner, keyIds, isErrorsOnly, beforeId, limit: limit + 1 });

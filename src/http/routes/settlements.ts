@@ -162,7 +162,7 @@ function wellFormed<T>(parsed: Parsed<T>): T {
   return parsed.value;
 }
 
-/** Refuses assets of a test network for a live key: live money must not be promised there. */
+/** Refuses assets of a test network for a live key: nobody may expect real money on a test network. */
 function refuseTestNetworks(
   registry: Registry,
   request: FastifyRequest,

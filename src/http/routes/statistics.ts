@@ -46,7 +46,7 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
       const slowBefore = firstIdAt('pay_', deps.world.clock.nowMs() - SLOW_MS);
       return deps.lists.read(keyId, reply, async (db) => {
         const endpoints = (await listEndpoints(db, owner)).filter(isOwn);
-        // An endpoint that was disabled for its failures still needs attention. An endpoint that a person disabled does not.
+        // Only endpoints that fail, or that were disabled because they failed, need attention. An endpoint that a person disabled does not.
         const failing = endpoints.filter(({ failingSince }) => failingSince !== null);
         return {
           ...(await countAttention(db, { ...owner, merchantIds, slowBefore })),

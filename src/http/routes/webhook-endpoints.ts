@@ -100,8 +100,8 @@ export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Prom
 }
 
 /**
- * Returns a predicate for the endpoints that the caller may see. A key for certain merchants sees only endpoints for no other
- * merchants.
+ * Returns a predicate for the endpoints that the caller may see. A key that is limited to certain merchants sees an endpoint only
+ * if all merchants of the endpoint are among them.
  */
 export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
   const { partnerId, mode, merchantIds } = callerRights(request);

@@ -88,7 +88,7 @@ function wrongHeader(message: string): ApiError {
   return validationError([{ field: 'PAYMENT-SIGNATURE', message }]);
 }
 
-/** The answer by the payment's status alone, if no transfer of an authorization is to be shown. */
+/** The answer that follows from the payment's status alone, without the transaction of an authorization. */
 async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
   const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
   if (status === 'expired') throw paymentExpired();
@@ -132,7 +132,7 @@ function clockNote({ world }: HttpDeps): string {
   return ` (The clock of this sandbox is ${aheadS} s ahead of real time: authorizations that a client dates by its own clock have ended here. Start the sandbox with a new TILL_HOME to pay by x402.)`;
 }
 
-/** The least shift of the clock that is noted. Authorizations of clients last for a minute or more. */
+/** The least shift of the clock, in seconds, at which a note is sent. Authorizations of clients last for a minute or more. */
 const CLOCK_NOTE_S = 30;
 
 /** Asks the client to retry (503). The payment is under way, so nobody is asked to pay it again. */
@@ -142,8 +142,8 @@ function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: Paymen
 }
 
 /**
- * Answers if the payment waits for no authorization any more: it is being paid, or over. The answer names the transaction if the
- * transfer of this authorization is in a block.
+ * The answer for a payment that needs no authorization any more, because it is being paid or has ended. It names the transaction
+ * if the transfer of this authorization is in a block.
  */
 async function answerSettled(deps: HttpDeps, visit: Visit, authorized: Authorized) {
   const payment = await findPayment(deps, visit.request);

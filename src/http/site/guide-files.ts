@@ -11,10 +11,7 @@ export interface Guides {
 /** The folder into which `npm run guides` writes the built guides. */
 const BUILT = join(import.meta.dirname, '../../../docs/site/dist');
 
-/**
- * Opens the built guides. The files are read at the first request, because few gateways have guides, and one node gets few requests for
- * them.
- */
+/** Opens the built guides. The files are read at the first request, because few gateways have guides, and they are requested rarely. */
 export function openGuides(dir = BUILT): Guides {
   let files: Promise<StaticFiles> | undefined;
   const isBuilt = () => existsSync(join(dir, 'index.html'));

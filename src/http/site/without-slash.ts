@@ -1,8 +1,8 @@
 import type { App } from '../deps.ts';
 
 /**
- * The URL without its trailing slash, such as `/docs` for `/docs/`. Undefined if it has none, or if there is no page at the shorter
- * URL.
+ * The URL without its trailing slash, such as `/docs` for `/docs/`. Undefined if the URL has no trailing slash, or if there is no
+ * page at the shorter URL.
  */
 export function withoutSlash(app: App, url: string): string | undefined {
   const [path = '', query] = url.split(/\?(.*)/s);

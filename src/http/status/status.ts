@@ -56,7 +56,10 @@ export interface HeldRequest {
   readonly find: () => Promise<PaymentGlance>;
   /** The longest time to hold the request. Default: as long as the request asks for. */
   readonly forMs?: number;
-  /** The pause between two reads of the payment without an announcement. Default: no reads without one before the payment's expiry. */
+  /**
+   * The longest pause, in milliseconds, between two reads of the payment. By default, it is read again after an announcement, at
+   * its expiry, and every few seconds.
+   */
   readonly everyMs?: number;
 }
 
@@ -94,7 +97,7 @@ function isOver(payment: PaymentGlance, since: string, nowMs: number): boolean {
   return isFinal(status) || !isAmong(since, `"${status}"`);
 }
 
-/** The time at which the visible status changes by the clock alone. */
+/** The time at which the visible status changes without an event, because the payment expires. Infinite if it cannot expire any more. */
 function wakeAtMs({ status, expiresAt }: PaymentGlance, nowMs: number): number {
   return status === 'requires_action' && expiresAt.getTime() > nowMs ? expiresAt.getTime() : Number.POSITIVE_INFINITY;
 }

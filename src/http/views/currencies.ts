@@ -10,9 +10,10 @@ import type { HttpDeps } from '../deps.ts';
 const FIRST = ['USD', 'EUR'];
 
 /**
- * The currencies that can be paid in some mode with networks, for pages that let people choose one. Each has the modes whose payments
- * take it: a mode without networks takes every currency. The decimals are included, because browsers have other decimals for some
- * currencies. A merchant may accept too few assets for some of them: `currenciesPaidWith`.
+ * The currencies that can be paid in at least one mode with connected networks, for pages that let people choose one. Each has
+ * the modes whose payments accept it. A mode without networks accepts every currency. The decimals are included, because browsers
+ * have other decimals for some currencies. A merchant may accept too few assets for a currency: `currenciesPaidWith` takes
+ * account of that.
  */
 export function payableCurrencies(deps: HttpDeps): PayableCurrency[] {
   const served = MODES.filter((mode) => servedNetworks(deps, mode).length > 0);

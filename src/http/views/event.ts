@@ -19,7 +19,7 @@ import { LinkBody, viewLink } from './payment-link.ts';
 import { OwnRefundBody, viewOwnRefund } from './refund.ts';
 import { EndpointBody } from './webhook-endpoint.ts';
 
-/** The parts of an event's object that never change. All other parts are recorded in the event. */
+/** The parts of events' objects that never change, read from the database. All other parts are recorded in the event. */
 export interface EventSubjects {
   readonly payments: ReadonlyMap<string, Payment>;
   readonly details: ReadonlyMap<string, PaymentDetails>;

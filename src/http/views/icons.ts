@@ -35,7 +35,7 @@ function tokenIconNames(registry: Registry): ReadonlyMap<string, string> {
   );
 }
 
-/** All tokens and native coins. Some coins are not among the assets. */
+/** All tokens and native coins. The native coins are taken from the networks, because not all of them are among the assets. */
 export function iconedAssets({ assets, networks }: Registry): { readonly id: string; readonly symbol: string }[] {
   return [...assets, ...networks.map(({ coin }) => coin)].map(({ id, symbol }) => ({ id, symbol }));
 }

@@ -33,7 +33,7 @@ export function viewLateMoney(origin: Origin, money: ShownLateMoney): Static<typ
 
 type ListedMoney = Pick<ShownLateMoney, 'id' | 'reason' | 'asset' | 'amount' | 'state'>;
 
-/** Late money in a list of payments. Its own route shows the rest. */
+/** Late money as a list of payments shows it. The route of late money shows the other fields, too. */
 export function viewListedMoney(origin: Origin, { id, reason, asset, amount, state }: ListedMoney) {
   return { id, reason: reason ?? 'late', status: state, amount: viewToken(origin, asset, amount) };
 }

@@ -90,7 +90,7 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
 }
 
-/** The fee of the amount that paid. A deposit address may be paid with slightly less than it asked for. */
+/** The fee for the amount that was paid. The amount paid to a deposit address may be slightly below the amount that was asked for. */
 export function listedFee({ tokenAsset, tokenValue, asked }: ListedPayment): bigint | null {
   if (tokenAsset === null || tokenValue === null || asked === null) return null;
   return sweptFee(asked, { asset: tokenAsset, amount: BigInt(tokenValue) });

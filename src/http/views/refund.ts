@@ -24,7 +24,10 @@ export interface RefundRow extends Omit<ListedRefund, 'requestedAt' | 'updatedAt
 
 type Priced = Pick<Payment, 'amountUnit' | 'amountValue' | 'amountDecimals'>;
 
-/** The fields `refund` and `refunds` of a payment. `refund` is a refund that returns the whole payment by itself. */
+/**
+ * The fields `refund` and `refunds` of a payment. `refunds` lists all refunds. `refund` is the last one that returns the whole
+ * payment by itself, if there is one.
+ */
 export function viewRefunds(
   origin: Origin,
   payment: Priced,

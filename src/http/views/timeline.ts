@@ -34,7 +34,7 @@ function viewWait({ reason, partnerText, sinceMs, untilMs }: Wait): Static<typeo
 
 const evidence = (description: string) => Type.Optional(Type.String({ description }));
 
-/** The values of a timeline entry that partners see, where they apply. All other values are internal. */
+/** The values that an entry of the partner's timeline may have. All other values of an entry are internal. */
 const Evidence = {
   network: evidence('CAIP-2.'),
   transaction: evidence('The hash of a transaction.'),

@@ -4,8 +4,8 @@ import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
 /**
- * The outcome of a request. `unavailable` means that the gateway gave no usable answer: it never counts as a refusal, and only it is
- * worth a retry.
+ * The outcome of a request. `unavailable` means that the gateway gave no usable answer. Such a request does not count as refused, and
+ * it is worth a retry; a refused request is not.
  */
 export type Answer<T> =
   | { readonly is: 'ok'; readonly value: T }

@@ -37,10 +37,13 @@ export interface Checkout {
 /** The time without an answer from the wallet after which a hint is shown. */
 const SLOW_MS = 12_000;
 const MAX_CANCELS = 4;
-/** How often the page asks for the details of a payment that the relayer executes, until the id of the transaction is known. */
+/**
+ * The hold time of a status request while the transaction of a processing payment is unknown. After each answer the page asks for the
+ * payment's details, which contain the transaction.
+ */
 const ASK_AGAIN_MS = 2_000;
 
-/** Runs the effects of the flow. Only one task runs at a time: the next task aborts it. */
+/** Runs the effects of the flow, such as requests. Only one task runs at a time: a new task aborts the previous one. */
 export function createCheckout(deps: CheckoutDeps): Checkout {
   const { page, memory } = deps;
   const listeners = new Set<() => void>();
@@ -50,7 +53,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   let flow = startFlow(page.payment, page.paidInto);
   let slowTimer: ReturnType<typeof setTimeout> | undefined;
   let unwatch = () => {};
-  /** True once a deposit address was shown. Tokens other than the expected one can arrive there while the payment is open. */
+  /** True once a deposit address was shown. Other tokens can arrive there, so the page then asks for late money after each status. */
   let hasAddress = page.paidInto != null;
 
   const context: CheckoutContext = {
@@ -82,7 +85,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
   const { dispatch, begin } = context;
 
-  /** Closes the connection to a wallet that the step no longer needs, such as a paired wallet. */
+  /** Closes the connection to the wallet of the previous step, such as a paired wallet, if the present step does not use that wallet. */
   const closeUnused = ({ step }: Flow) => {
     const used = walletIn(step);
     if (used !== null && walletIn(flow.step)?.id !== used.id) wallets.get(used.id)?.close?.();
@@ -92,7 +95,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     memory.forgetPending(page.paymentId);
     unwatch();
     const signal = begin();
-    // If this module cannot be loaded, late money is shown when the page is opened again.
+    // If this module cannot be loaded, new late money is shown only when the page is opened again.
     import('./follow-late-money.ts').then(
       ({ followLateMoney }) => followLateMoney(context, signal),
       () => {},

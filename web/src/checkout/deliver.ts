@@ -4,11 +4,11 @@ import { type CheckoutContext, learnStatus, reportStatus } from './checkout-cont
 import { type Choice, needsSetup } from './flow-state.ts';
 import { loadOptions } from './load-options.ts';
 
-/** The number of attempts to deliver, which take about ten minutes. By then the payment has ended. */
+/** The maximum number of attempts to deliver the wallet's answers. They take about ten minutes; by then the payment has ended. */
 const MAX_DELIVERIES = 30;
 /**
- * The number of repetitions after the gateway refused a signature for a missing approval. The gateway's node may see the approval
- * later than the wallet's node.
+ * The maximum number of retries after the gateway refused a signature because the token's approval is missing. The gateway's node may
+ * see the approval later than the wallet's node.
  */
 const MAX_SETUP_LAGS = 6;
 

@@ -5,7 +5,7 @@ import type { App } from './ui/app.tsx';
 
 const nothing = () => {};
 
-/** The actions before the script of the page runs: its buttons do nothing. */
+/** The actions of the page before its script runs. The buttons then do nothing. */
 const NO_ACTIONS: Actions = {
   connect: nothing,
   choose: nothing,

@@ -3,7 +3,7 @@ import type { AcceptedToken, Deposit, GatewayOption } from './api.ts';
 import type { PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
-/** The state of the checkout. The page is rendered from it alone. */
+/** The state of the checkout. All that changes on the page is rendered from this state. */
 export interface Flow {
   readonly payment: PaymentView;
   /** The token (CAIP-19) of which money has arrived at a deposit address of the payment. Undefined if no such money is known. */
@@ -23,7 +23,7 @@ export type Step =
   | { readonly at: 'connecting'; readonly wallet: WalletCard; readonly isSlow: boolean; readonly code: Code | null }
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
-  /** The account can pay with no option. `accepted` is null if the gateway does not list the accepted tokens. */
+  /** The gateway has no option for the account. `accepted` is null if the gateway does not list the accepted tokens. */
   | {
       readonly at: 'no_funds';
       readonly session: Session;
@@ -109,8 +109,8 @@ export type Notice =
   | 'away';
 
 /**
- * The key of the notice's text. The usual text of a lapse says that nothing was taken, so there is another one for a payment whose
- * money has arrived at a deposit address or as late money.
+ * The key of the notice's text. After a lapse, the usual text says that no money was taken. Another text is used if money has arrived
+ * at a deposit address or as late money.
  */
 export function noticeTextOf(flow: Flow): Notice | 'lapsedWithMoney' | null {
   return flow.notice === 'lapsed' && hasMoney(flow) ? 'lapsedWithMoney' : flow.notice;
@@ -121,7 +121,7 @@ export function hasMoney({ paidInto, payment }: Flow): boolean {
   return paidInto !== undefined || payment.lateMoney?.some(({ status }) => status !== 'returned') === true;
 }
 
-/** True while the payment is processing, or if it succeeded before the page knew the buyer. */
+/** True if the page needs the payment's details: the payment is processing, or it succeeded before the page knew the buyer. */
 export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {
   return status === 'processing' || (status === 'succeeded' && buyer === null);
 }
@@ -130,7 +130,7 @@ export function isWhole({ amount, arrived }: Deposit): boolean {
   return BigInt(arrived.value) >= BigInt(amount.value);
 }
 
-/** The progress of a payment that the payer has authorised or that has expired. */
+/** The progress of a payment that the payer has authorised, or whose deadline has passed. */
 export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_way';
 
 export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
@@ -163,8 +163,8 @@ export function needsSetup({ actions }: GatewayOption): boolean {
 }
 
 /**
- * True if the option pays in the network's coin. The payer then sends the transaction and pays its gas. The wallet request for it is
- * fetched from the gateway later.
+ * True if the option pays in the network's coin. The payer then sends the transaction and pays its gas. The wallet request to send it
+ * is fetched from the gateway when the payer pays.
  */
 export function isNative({ amount }: GatewayOption): boolean {
   return amount.unit.includes('/slip44:');

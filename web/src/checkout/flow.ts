@@ -43,7 +43,7 @@ export type FlowEvent =
   | { readonly type: 'setup_sent'; readonly txId: string }
   | { readonly type: 'authorised'; readonly choice: Choice | null; readonly txId: string | null }
   | { readonly type: 'delivered' }
-  /** A failure on the payer's side. The flow goes back to a step from which the payer can try again. */
+  /** The present step failed, in the wallet or at the gateway. The flow goes back to a step from which the payer can try again. */
   | { readonly type: 'stumbled'; readonly notice: Notice }
   | { readonly type: 'back' }
   | { readonly type: 'cancelling' }
@@ -152,14 +152,14 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
     case 'back':
       if (step.at === 'confirming') return flow;
       if (hasArrived(step)) return at(flow, { at: 'ready' }, 'partArrived');
-      // The request is still open in the wallet, and the payer may still approve it.
+      // A request to send a transaction stays open in the wallet, and the payer may still approve it there.
       return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
   }
 }
 
 /**
- * Applies a status that the gateway reported. The reported status replaces the page's own status, but the page learns of the payer's
- * own transaction before the gateway does.
+ * Applies a status that the gateway reported. If the gateway still reports `requires_action` after the payer has authorised the
+ * payment, the page stays at `confirming`: it knows of the payer's transaction before the gateway does.
  */
 function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   const before = flow.payment;
@@ -197,7 +197,7 @@ function lapsed(flow: Flow): Flow {
 function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMoney }: PaymentDetails): Flow {
   const flow = withLateMoney(before, lateMoney);
   const { payment } = flow;
-  // This answer may be older than the expiry of the signature. Its details are then outdated, and are ignored.
+  // An answer to a request from before a lapse may arrive after the lapse. Its details are outdated, and are ignored.
   if (!lacksDetails(flow)) return flow;
   const isKnown =
     buyer?.accountCaip10 === payment.buyer?.accountCaip10 &&
@@ -246,7 +246,7 @@ function withArrival(flow: Flow, asset: string, isThere: boolean): Flow {
   return flow.paidInto === asset ? { ...flow, paidInto: undefined } : flow;
 }
 
-/** True if money has arrived at the shown deposit address. Another payment method would charge the whole amount again. */
+/** True if money has arrived at the shown deposit address. The payer is warned, as other ways to pay charge the whole amount again. */
 function hasArrived(step: Step): boolean {
   return step.at === 'transfer' && step.deposit !== null && step.deposit.arrived.value !== '0';
 }
@@ -255,7 +255,7 @@ function accountChanged(flow: Flow, account: string | null): Flow {
   const { step } = flow;
   if (!('session' in step)) return flow;
   if (account === null) {
-    // The wallet may already have sent the requested transaction.
+    // After a request to send a transaction, the wallet may already have sent it.
     const isUnknown = flow.notice === 'maybePending' || (step.at === 'asking' && step.ask === 'send');
     return at(flow, { at: 'ready' }, isUnknown ? 'maybePending' : 'walletLocked');
   }

@@ -2,7 +2,7 @@ import { backoffMs, pause } from '../shared/backoff.ts';
 import { type Deposit, fieldIn, isAmount, read } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/** How often the page asks for the progress of a transfer. */
+/** The pause between two requests for the progress of a transfer to a deposit address. */
 const INTERVAL_MS = 2_000;
 
 /**

@@ -3,12 +3,12 @@ import type { CheckoutContext } from './checkout-context.ts';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** The number of requests, which take about an hour. Money that arrives later is shown when the page is opened again. */
+/** The maximum number of requests, which take about an hour. Money that arrives later is shown only when the page is opened again. */
 const MAX_CHECKS = 64;
 
 /**
- * Asks the gateway for late money after the payment has ended, at growing intervals. Money can arrive after the end, and the gateway
- * reports it only once it is deep enough in the chain. This module is loaded on demand.
+ * Asks the gateway for late money after the payment has ended, at growing intervals. The gateway reports a transfer only once its
+ * block is deep enough in the chain. This module is loaded on demand.
  */
 export async function followLateMoney(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { gateway, outside, random, dispatch } = context;

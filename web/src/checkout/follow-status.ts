@@ -7,7 +7,7 @@ import type { PaymentStatus } from './page-state.ts';
 interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
   readonly known: () => PaymentStatus;
-  /** How long the gateway may hold the request; undefined for the maximum. */
+  /** Returns how long the gateway may hold the next status request. Undefined: the default of `Gateway.status`, 20 s. */
   readonly holdMs: () => number | undefined;
   /** Called with the answer and the status that the page knew when it sent the request. */
   readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
@@ -19,15 +19,18 @@ interface FollowInput {
   readonly signal: AbortSignal;
 }
 
-/** The least time between two requests while the status does not change, even if the gateway does not hold them. */
+/** The minimum pause after an answer that brought no change of the status. A gateway node that is stopping answers long polls at once. */
 const MIN_INTERVAL_MS = 1_000;
 /**
- * The number of status changes after which the next request is sent at once. After later changes, the request waits for the least
- * interval.
+ * How many changes of the status may be followed by an immediate request. After further changes, the next request waits for the
+ * minimum pause.
  */
 const MAX_CHANGES = 8;
 
-/** Keeps one long poll open until the payment is final. The payer does not see a single failure, but sees two in a row. */
+/**
+ * Keeps one long poll open until the payment is final. If the browser is online, the payer does not see a single failure, but sees two
+ * in a row.
+ */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
   let changes = 0;
@@ -42,8 +45,8 @@ export async function followStatus(input: FollowInput): Promise<void> {
       onConnection('good');
       onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
-      // After a status change another one may follow at once. Otherwise wait, because a gateway without a free slot for long polls
-      // answers at once.
+      // After a status change another one may follow soon, so ask again at once. Otherwise pause, because a gateway node that is
+      // stopping does not hold long polls.
       if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
         changes += 1;
         continue;

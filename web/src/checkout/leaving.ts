@@ -9,7 +9,7 @@ export function wayBack({ checkout, paymentId }: PaymentPage, status: PaymentSta
   return returnUrl(status === 'succeeded' ? checkout.successUrl : checkout.errorUrl, paymentId);
 }
 
-/** The shop's URL with the payment's id. The shop's query is kept byte for byte, as it may be signed. Null for an unsafe URL. */
+/** The shop's URL with the payment's id. The shop's query is kept byte for byte, as it may be signed. Null if it is not an HTTP URL. */
 export function returnUrl(shopUrl: string, paymentId: string): string | null {
   const url = parsed(shopUrl);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null;
@@ -57,7 +57,7 @@ export function notifyEmbedder(host: Window, isPaid: boolean): void {
     try {
       send();
     } catch {
-      // An error in a bridge is the app's fault. Another bridge may work.
+      // The app's bridge threw an error. Another bridge may work.
     }
   }
 }

@@ -3,7 +3,7 @@ import { accountsOf } from '../shared/networks.ts';
 import type { Offer } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/** Fetches the account's options until there is an answer. Meanwhile the payer sees the connection problem and can go back. */
+/** Asks for the account's options until the gateway answers. Meanwhile the page shows any connection problem, and the payer can go back. */
 export async function loadOptions(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -25,7 +25,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
   }
 }
 
-/** The least time between two refreshes, even if options expire sooner. */
+/** The minimum time between two refreshes of the options, even if a quote expires sooner. */
 const MIN_REFRESH_MS = 20_000;
 const BEFORE_END_MS = 10_000;
 

@@ -100,7 +100,7 @@ async function fetchActions(
 const WATCH_MS = 3_000;
 const MAX_WATCHES = 300;
 
-/** Watches for the failure of a transaction that pays in coin. The gateway cannot report it, because it sees only coins that arrive. */
+/** Watches a transaction that pays in coin for a revert. The gateway cannot report the revert, because it sees only coin that arrives. */
 async function watchTransaction(
   { page, memory, dispatch, begin }: CheckoutContext,
   provider: Provider,

@@ -13,7 +13,7 @@ export interface PaymentPage extends Language {
   /** The public App-Id for the page's requests to the gateway. */
   readonly appId: string;
   readonly gatewayUrl: string;
-  /** The receipt's page, once the payment has succeeded. Null if knowing the payment's id is not enough to see the receipt. */
+  /** The URL of the receipt's page, used once the payment has succeeded. Null if the payment's id alone does not open the receipt. */
   readonly receiptUrl: string | null;
   /** The link for QR codes and wallet apps. Missing if that link is the gateway URL. */
   readonly qrUrl?: string;
@@ -22,7 +22,7 @@ export interface PaymentPage extends Language {
   readonly payment: PaymentView;
   /** The URLs to which the payer returns after the payment has ended. If null, the payer stays on this page. */
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
-  /** The merchant's text for the order. Untrusted, like the merchant's name. */
+  /** The merchant's reference of the order. It is untrusted text, like the merchant's name. */
   readonly referenceId: string;
   /** The merchant's description of the order. The description and the line items are untrusted text. */
   readonly description?: string | null;

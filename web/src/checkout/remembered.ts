@@ -3,7 +3,7 @@ export interface Memory {
   readonly lastUnit: string | null;
   readonly lastWallet: string | null;
   rememberChoice(choice: { readonly unit: string; readonly wallet: string }): void;
-  /** The stored signatures or requested transaction of a payment, kept until the payment has ended. */
+  /** The wallet's answers for a payment, or a note that a transaction was requested. Kept at most until the payment has ended. */
   pending(paymentId: string): Pending | null;
   rememberPending(paymentId: string, pending: Pending): void;
   forgetPending(paymentId: string): void;

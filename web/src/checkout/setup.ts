@@ -36,12 +36,12 @@ interface Mining {
 }
 
 const POLL_MS = 1_500;
-/** The number of polls, which take a quarter of an hour. By then the payment has expired, or the payer has noticed the problem. */
+/** The maximum number of polls, which take a quarter of an hour. By then the payment has expired, or the payer has noticed the problem. */
 const MAX_POLLS = 600;
 
 /**
- * Waits until the approval is mined or the allowance is set. The transaction alone is not enough: a wallet that speeds it up replaces
- * it by another hash.
+ * Waits until the approval is mined or the allowance is set. Asking for the receipt alone is not enough: a wallet that speeds up a
+ * transaction replaces it by one with another hash.
  */
 export async function untilMined({ provider, action, txId, isPermitted, signal }: Mining): Promise<void> {
   for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {

@@ -42,7 +42,7 @@ const LEGACY_AFTER_MS = 300;
 const MAX_WALLETS = 16;
 const MAX_ICON_CHARS = 200_000;
 
-/** Finds the browser's wallets (EIP-6963), in the order of announcement. Some wallets announce themselves twice. */
+/** Finds the browser's wallets (EIP-6963), in the order of announcement. A wallet that announces itself twice is listed once. */
 export function discoverWallets({ target, browserWalletName, onFound, signal }: DiscoverInput): void {
   const found = new Map<string, Wallet>();
   const report = () => onFound([...found.values()]);

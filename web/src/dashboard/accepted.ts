@@ -9,8 +9,8 @@ export interface AssetGroup {
 }
 
 /**
- * The networks with their assets. Entries of the list that the gateway does not offer at the moment are included under their ids:
- * otherwise nobody could switch them off.
+ * The networks with their assets. Assets and networks of the list that the gateway does not offer at the moment are included, too,
+ * with their ids as names: otherwise nobody could switch them off.
  */
 export function groupsOf(
   offered: readonly Pick<Asset, 'asset' | 'symbol' | 'networkName'>[],
@@ -47,7 +47,7 @@ export function namedIn(list: readonly string[], groups: readonly AssetGroup[]) 
   });
 }
 
-/** The first list when a person begins to choose: everything that is offered now is on. */
+/** The initial list when a person begins to choose assets: it contains every network that the gateway offers now. */
 export function everything(groups: readonly AssetGroup[]): readonly string[] {
   return canonicalList(groups.map(({ network }) => network));
 }

@@ -39,7 +39,7 @@ export interface Asking {
   readonly signal?: AbortSignal;
 }
 
-/** A stored choice. Null if there is none, or if the browser forbids storage: choices then last as long as the page. */
+/** A choice stored in the browser. Null if there is none, or if the browser forbids storage: choices then last as long as the page. */
 export function readStored(key: string): string | null {
   try {
     return localStorage.getItem(key);

@@ -8,7 +8,7 @@ import { sessionQuery } from './queries.ts';
 import { makeRouter } from './router.tsx';
 import { StateContext } from './words.ts';
 
-/** The longest `Retry-After` after which a request is repeated. A person would think that a page which waits longer hangs. */
+/** A request is repeated only if its `Retry-After` is at most this long. During a longer wait the page would seem to hang. */
 const LONGEST_RETRY_AFTER_MS = 10_000;
 
 const root = document.getElementById('root');

@@ -79,7 +79,7 @@ export function exportPath(filters: Filters, choice: ExportChoice): string {
   return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;
 }
 
-/** True if the search text has one or two characters. The API would refuse it, so it is not sent, and the page says so. */
+/** True if the search text has one or two characters. The API would refuse such a text, so the page shows a hint and does not send it. */
 export function isShortSearch({ search = '' }: Filters): boolean {
   const { length } = search.trim();
   return length > 0 && length < 3;

@@ -19,8 +19,8 @@ export const REASON_WORDS = {
 } as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
 /**
- * The mark of a listed payment that has late money. The text begins with the amounts, because its end may be cut. The title has a
- * line for each amount, with its reason and status.
+ * The label that the list of payments shows for a payment's late money. The text begins with the amounts, because its end may be cut.
+ * The title has a line for each amount, with its reason and status.
  */
 export function lateMark(
   lateMoney: readonly ListedLateMoney[] | undefined,

@@ -18,14 +18,15 @@ interface PaidReceipt {
 }
 
 /**
- * The path of a payment's money: first the payer, last the account of the fee. The recipient is called the merchant only if it
- * received the settlement: held money is on an account of the operator, and a part of it may be paid out. Before the sweep the path
- * ends at the deposit address. Late money is not included.
+ * The path of a payment's money: first the payer, last the account of the fee. The recipient is shown as the merchant only if the
+ * settlement names the same account. Otherwise it is an account of the operator, and the merchant comes after it with the part that
+ * is paid out. Before the sweep the path ends at the deposit address. Late money is not included.
  */
 export function moneyPath(payment: Pick<Payment, 'info' | 'settlement'>, { receipt }: PaidReceipt): readonly Stop[] {
   const { amount, fee, payer, collector, recipient, feeAccount, transfers, sweeps } = receipt;
   const paid = BigInt(payment.info?.optionAmount.value ?? amount);
-  // The fee is the same share of the paid amount as of the requested amount: a little less may have arrived at a deposit address.
+  // The receipt has the fee for the requested amount. At a deposit address a little less may have arrived, which lowers the fee in
+  // proportion.
   const share = (paid * BigInt(fee)) / BigInt(amount);
   const net = paid - share;
   const sender = transfers === undefined ? payer : transfers.at(-1)?.sender;

@@ -4,8 +4,8 @@ const LONG =
   /(0x[0-9a-fA-F]{64})|([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:0x[0-9a-fA-F]{40})|(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 
 /**
- * A text of the API with shortened hashes and accounts, and with times in the person's language. The text is English. A time in a
- * right-to-left language is a bidi isolate: otherwise its parts would change places with the words beside it.
+ * Shortens the hashes and accounts in an English text of the API, and writes its times in the person's language. Each time is a bidi
+ * isolate: in a right-to-left language, its parts would otherwise change places with the English words beside it.
  */
 export function plainText(text: string, showTime: (time: string) => string): string {
   return text.replace(LONG, (whole, hash?: string, account?: string) => {

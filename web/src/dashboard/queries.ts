@@ -29,7 +29,7 @@ export function useMay(right: string): boolean {
   return useSession().rights.includes(right);
 }
 
-/** True if the partner is known. A person of the operator must select one; every other person belongs to one. */
+/** True if it is known whose objects to show. A person of the operator must select a partner; every other person belongs to one. */
 export function hasPartner({ person }: Pick<CurrentSession, 'person'>): boolean {
   return person.belongsTo !== 'operator' || readPartner() !== undefined;
 }
@@ -82,7 +82,10 @@ export function merchantQuery(merchantId: string) {
   });
 }
 
-/** The currencies that the merchant's assets can pay. Its list can change, so the key begins as that of the merchant. */
+/**
+ * The currencies that can be paid with the assets that the merchant accepts. The query key begins with that of the merchant, so the
+ * currencies are loaded again after a change of the merchant.
+ */
 export function currenciesQuery(merchantId: string) {
   return queryOptions({
     queryKey: ['merchants', 'one', merchantId, 'currencies'],
@@ -91,7 +94,7 @@ export function currenciesQuery(merchantId: string) {
   });
 }
 
-/** A constant, because a new list would cause a render. */
+/** The empty list is a constant, because a new array in each render would cause another render. */
 const NO_MERCHANTS: readonly ListedMerchant[] = [];
 
 export function useMerchants(): readonly ListedMerchant[] {

@@ -1,6 +1,6 @@
 import type { Payment, PaymentRefund } from './api-types.ts';
 
-/** The part of the price that these refunds return. */
+/** The sum of the refunds, in the smallest unit of the payment's price. */
 export function sumOf(refunds: readonly Pick<PaymentRefund, 'priceAmount'>[]): bigint {
   return refunds.reduce((sum, { priceAmount }) => sum + BigInt(priceAmount.value), 0n);
 }

@@ -27,7 +27,7 @@ interface OpenLink extends InLanguage {
   readonly closed: 'inactive' | 'expired' | 'sold_out' | 'merchant' | null;
   readonly form: {
     readonly action: string;
-    /** A random token of this form. If the form is sent twice, the token makes both requests create only one payment. */
+    /** A random token of this form. If the form is sent twice, the server recognises the token and creates only one payment. */
     readonly once: string;
     /** The amount that the payer typed, if it was refused. */
     readonly refused: string | null;

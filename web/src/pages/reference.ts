@@ -1,7 +1,10 @@
 import './reference.css';
 import { addOwnKey } from './own-key.ts';
 
-/** The script of the API reference: search, copy buttons, examples with the reader's key, and a mark at the section on the screen. */
+/**
+ * The script of the API reference: search, copy buttons, examples with the reader's key, and a mark in the table of contents at the
+ * section on the screen.
+ */
 
 const COPIED_MS = 1_500;
 
@@ -125,7 +128,7 @@ function ancestors(group: HTMLElement | null): HTMLElement[] {
   return group === null ? [] : [group, ...ancestors(group.parentElement?.closest('li') ?? null)];
 }
 
-/** Marks the last section whose heading has passed the upper third of the window. */
+/** Marks the present section in the table of contents: the last one whose heading is in the upper third of the window or above. */
 function markPlace(): void {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('#contents li a')].map((link) => [link.hash.slice(1), link]),

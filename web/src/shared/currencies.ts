@@ -1,8 +1,9 @@
 import type { PayableCurrency } from '../../../src/domain/currency.ts';
 
 /**
- * The currencies that a payment of this mode can be priced in. Without a mode, all of them. `codes` are those that the merchant's
- * assets can pay. Without them, or if there are none, the gateway decides when the payment is created.
+ * The currencies in which a payment of this mode can be priced; of all modes, if `mode` is undefined. `codes` has the currencies that
+ * can be paid with the merchant's assets. If `codes` is empty, all currencies are returned, and the gateway checks the currency when
+ * the payment is created.
  */
 export function currenciesOf(
   currencies: readonly PayableCurrency[],

@@ -19,7 +19,7 @@ export interface Amount {
 /** The largest number of shown decimals, enough to distinguish payable amounts. The 18 decimals of coins are too many to read. */
 const MAX_SHOWN_DECIMALS = 8;
 
-/** An amount rounded up to fewer decimals, so that the shown amount is never less than the paid amount. */
+/** An amount rounded up to at most eight decimals, so that the shown amount is never less than the exact amount. */
 export function shortened({ value, display }: Amount): { readonly text: string; readonly isExact: boolean } {
   const surplus = display.decimals - MAX_SHOWN_DECIMALS;
   if (surplus <= 0) return { text: decimalText(value, display.decimals), isExact: true };
@@ -75,7 +75,7 @@ export function numberFormat(locale: string, options: Intl.NumberFormatOptions):
   return formats[key];
 }
 
-/** Formats an amount of a token, whose symbol locale data does not know. The text has at least two decimals, if the token has any. */
+/** Formats an amount with a symbol that locale data does not have, such as a token's. Zeros after its second decimal are cut. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   const number = numberFormat(locale, {

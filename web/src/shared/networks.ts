@@ -8,7 +8,7 @@ export interface Sandbox {
   readonly blockViewPath: string;
 }
 
-/** The symbols of the coins that pay for gas, by network (CAIP-2). They list the networks on which a browser wallet can pay. */
+/** The symbols of the coins that pay for gas, by network (CAIP-2). It has only networks on which a browser wallet can pay. */
 export type Coins = Readonly<Record<string, string>>;
 
 /** The address as an account on every network of the page. */

@@ -1,8 +1,8 @@
 import { numberFormat } from './money.ts';
 
 /**
- * The time that a full ring stands for: the ring is full until the last five minutes. The time is fixed, so that all tabs and devices
- * show the same.
+ * The remaining time at which the ring of the countdown begins to empty: five minutes for every payment. A fixed time makes all tabs
+ * and devices show the same ring.
  */
 const RING_MS = 300_000;
 

@@ -1,4 +1,4 @@
-/** The pairing client's storage, kept only for the visit. */
+/** A storage in memory for the pairing client. It is lost when the payer leaves the page. */
 export function memoryStorage() {
   const values = new Map<string, unknown>();
   return {

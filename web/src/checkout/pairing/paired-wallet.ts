@@ -41,12 +41,12 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     projectId: pairing.projectId,
     relayUrl: pairing.relayUrl,
     metadata: { name: clamp(page.payment.merchant.name, 60), description: '', url, icons: [] },
-    // Storage for the visit only: the keys of a session are useless after it.
+    // The keys of a session are useless after the visit, so they are kept in memory only.
     storage: memoryStorage(),
     telemetryEnabled: false,
     logger: 'silent',
   });
-  // The client's own function would load a frame of another origin and wait for it. The page's content security policy forbids that
+  // The client's own `register` would load a frame of another origin and wait for it. The page's content security policy forbids that
   // frame.
   client.core.verify.register = async () => undefined;
 

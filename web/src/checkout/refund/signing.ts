@@ -58,7 +58,7 @@ export interface SigningPage {
 
 const SLOW_MS = 15_000;
 const POLL_MS = 2_000;
-/** The number of attempts to deliver, which take about ten minutes. By then the request to sign has expired. */
+/** The maximum number of attempts to deliver the wallet's answer. They take about ten minutes; by then the request to sign has expired. */
 const MAX_DELIVERIES = 60;
 
 export function createSigning(deps: SigningDeps): SigningPage {

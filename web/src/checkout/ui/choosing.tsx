@@ -21,8 +21,8 @@ interface ChoosingProps {
 }
 
 /**
- * The number of options shown at first. If only one more exists, it is shown at once, because the button for more would need the same
- * room.
+ * The number of options shown at first. If there is exactly one more option, it is shown, too, because the button "show more" would
+ * take as much room.
  */
 const SHOWN = 3;
 

@@ -69,12 +69,12 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
   }
 }
 
-/** The text about the reason why the chain refuses the attempt at present. */
+/** The text that explains why the last attempt to execute the payment was refused. */
 export function refusalText(refusal: string | undefined, strings: Strings): string {
   return strings[REFUSALS[refusal ?? ''] ?? 'waitingText'];
 }
 
-/** Refusals with their own text. All others use `waitingText`. */
+/** The keys of the texts for refusals. A refusal that is not listed here has the text `waitingText`. */
 const REFUSALS: Readonly<Record<string, keyof Strings>> = {
   short_balance: 'waitingForBalance',
   short_allowance: 'waitingForAllowance',

@@ -5,8 +5,8 @@ import { useWords } from './words.ts';
 interface FoldProps {
   readonly className: string;
   /**
-   * The number of items shown at first. If only one more exists, it is shown at once, because the button for more would need the same
-   * room.
+   * The number of items shown at first. If there is exactly one more item, it is shown, too, because the button "show more" would
+   * take as much room.
    */
   readonly shown: number;
   readonly children: ReactNode;

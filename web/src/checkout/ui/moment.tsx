@@ -12,7 +12,7 @@ interface MomentProps {
   readonly isWholePage?: boolean;
 }
 
-/** A centred step: a mark, a title, and the next action. */
+/** A centred step with an icon (`mark`), a title, a text and the next action. */
 export function Moment({ tone, mark, title, text, children, isWholePage = false }: MomentProps) {
   return (
     <div className="moment">

@@ -39,7 +39,7 @@ function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
   const { accepted, session, stopped } = step;
   const isSold = fieldIn(stopped, 'reason') === 'sold_out';
-  // True if no account can pay with any option at the moment.
+  // True if the payment accepts no token at the moment, so that no account can pay.
   const isNothingOffered = accepted?.length === 0;
   return (
     <Moment

@@ -118,7 +118,7 @@ export function Asking({ step, actions }: StepProps<'asking'>) {
   );
 }
 
-/** The amount that the wallet should also show, because payers compare both. */
+/** The amount to pay. Payers compare it with the amount that the wallet shows. */
 export function Due({ amount }: { readonly amount: Amount }) {
   const { strings } = useWords();
   const { networkName } = amount.display;

@@ -21,7 +21,7 @@ import { useWords, type Words } from './words.ts';
 const SHOWN_TOKENS = 4;
 /** The number of characters above which a text is set in a small font. */
 const LONG = 30;
-/** The remaining time below which a hint is shown: exchanges often send withdrawals with a delay. */
+/** If less time than this remains, the page shows a hint that exchanges often send withdrawals with a delay. */
 const SLOW_MS = 30 * 60_000;
 
 interface PickingProps {

@@ -21,7 +21,7 @@ const BADGES = {
 
 const WORST_FIRST: readonly Level[] = ['fault', 'warning', 'unknown', 'remark'];
 
-/** Everything that `till doctor` examines, as the node that answers sees it. */
+/** The page with the results of all checks of `till doctor`, made by the node that answers. */
 export function ExaminationPage() {
   const words = useWords();
   useTitle(words.examination);
@@ -57,7 +57,7 @@ export function ExaminationPage() {
   );
 }
 
-/** The worst level of all findings, and the findings from the worst to the least. */
+/** The worst level of all findings, and the findings, the most severe first. */
 function Verdict({ examination: { at, level, sections } }: { readonly examination: Examination }) {
   const words = useWords();
   const findings = sections.flatMap(({ check, title, findings: own }) =>

@@ -108,7 +108,7 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const known = useAssets().find((each) => each.asset === asset);
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  /** Withdraws a pending change by requesting the present destination again. */
+  /** Withdraws a pending change of the destination, by sending the present account as its new account. */
   const withdraw = () =>
     run(async () => {
       const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;

@@ -279,7 +279,7 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
   const { tokens, networks } = useOffered(filters);
   const client = useQueryClient();
   const set = (name: keyof Filters, value: string) => {
-    // The request for the new rows is sent before the page is rendered, because rendering takes as long as the answer.
+    // The request for the new rows is sent before the page is rendered, so that the gateway works on it while the browser renders.
     void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...filters, [name]: value })));
     void navigate({ search: (before) => ({ ...before, [name]: value }), replace: true });
   };

@@ -10,7 +10,7 @@ import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
-/** How often the deliveries are polled. They cause no events. */
+/** The interval at which the page polls the deliveries. A delivery causes no event in the feed, so the page cannot follow the feed. */
 const REFRESH_MS = 5_000;
 
 export function WebhookPage() {

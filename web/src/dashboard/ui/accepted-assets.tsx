@@ -128,7 +128,10 @@ function Consequence({ list, limit }: Pick<SwitchesProps, 'list' | 'limit'>) {
 interface FormProps {
   readonly initial: AcceptedAssets;
   readonly limit: AcceptedAssets;
-  /** Saves the list, and resolves to the list as it is stored. `seen` is the list that the person has seen. */
+  /**
+   * Saves the list, and resolves to the list as it is stored. `seen` is the stored list that the page has shown. With `seen` in the
+   * request, the gateway refuses to overwrite a list that was changed meanwhile.
+   */
   readonly save: (list: AcceptedAssets, seen: AcceptedAssets) => Promise<AcceptedAssets>;
 }
 

@@ -3,7 +3,7 @@ import { useWords } from '../words.ts';
 import { problemText } from './problem-text.ts';
 import { useWithPasskey } from './verify.tsx';
 
-/** The function `run` for a change that the person asked for, whether it is running, and the text of its problem. */
+/** Returns `run`, which carries out a change that the person asked for, with its state: whether it runs, and the text of its problem. */
 export function useChange() {
   const words = useWords();
   const withPasskey = useWithPasskey();

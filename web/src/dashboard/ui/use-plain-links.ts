@@ -2,8 +2,8 @@ import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, SyntheticEvent } from 'react';
 
 /**
- * Event handlers that follow plain links inside an element, for tables with many rows. Each link of the router would subscribe to its
- * state and compute its URL, which takes longer than the rest of a row.
+ * Event handlers that follow plain links inside an element, for tables with many rows. A link component of the router would subscribe
+ * to the router's state and compute a URL, which takes longer than rendering the rest of a row.
  */
 export function usePlainLinks() {
   const router = useRouter();
