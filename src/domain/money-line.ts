@@ -17,7 +17,7 @@ export interface MoneyLine {
   readonly amount?: string;
   readonly transaction?: string;
   readonly actor?: string;
-  /** The event of a refund, such as `covered`, or the state of late money. Set if several of them share one value of `money`. */
+  /** The event of a refund, such as `covered`, or the state of late money. Set if one value of `money` stands for several events or states. */
   readonly step?: string;
   readonly at: string;
 }

@@ -15,7 +15,7 @@ const SEAL_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 60_000;
 /** A balance that does not cover what the books owe is noticed within this time. Each check reads every account and asset twice. */
 const COVER_EVERY_MS = 5_000;
-/** Audits may fail for this long without an alert. An outage of some minutes has an alert of its own. */
+/** The time for which audits may be impossible without an alert of the audit job. The cause, such as an endpoint that is down, has its own alert. */
 const AUDIT_FAILING_MS = 10 * 60_000;
 
 export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {

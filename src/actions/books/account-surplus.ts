@@ -55,8 +55,8 @@ export async function ownPlaces(
 }
 
 /**
- * The surplus of native coin at each of these places. A place is left out if a transaction of one of its accounts became final while the
- * balances were read; the next call includes it.
+ * The surplus of native coin of each entry of `places`: one account on chain of ours, or all intermediate accounts of the network together.
+ * An entry is left out if a transaction from one of its accounts became final while the balances were read. The next call includes it.
  */
 export async function coinSurpluses(
   db: Reader,

@@ -24,7 +24,7 @@ export const { withMac: withLinkMac, isOwn: isOwnLink } = macsOf('sign_in_links'
 const sessions = macsOf('sessions', timedFields);
 export const { withMac: withSessionMac } = sessions;
 
-/** True if the gateway wrote both the session and the rights of its person. */
+/** True if the MACs show that the gateway itself wrote both the row of the session and the row of its person, with the person's rights. */
 export function isOwnHolder(deps: RowKeyDeps, holder: SessionHolder): boolean {
   return sessions.isOwn(deps, holder) && isOwnPerson(deps, holder.person);
 }

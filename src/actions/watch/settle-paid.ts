@@ -86,9 +86,10 @@ function decisionOf({ transactionHash, logIndex }: StoredEvent): DecidedEvent {
 }
 
 /**
- * Handles a paid event of an item that is already paid. If another event of the item is known, two kinds of authorization used its
- * commitment, and the second amount is unexpected money: the lots are computed from both events once this one is decided. If no other
- * event is known, a node of an older version has ended the item, and stopped before it marked this event.
+ * Handles a paid event of an item that is already paid, and marks the event as decided. If an earlier paid event of the item is stored, the
+ * payer was charged twice: two kinds of authorization, EIP-3009 and Permit2, used the same commitment. The payment's lots are then computed
+ * again, and the second amount becomes unexpected money. If no earlier event is stored, this event paid the item, and a node of an older
+ * version stopped after it had stored that and before it marked the event.
  */
 async function noteSecond(deps: WatchDeps, { network, lease, event, item }: PaidInput): Promise<void> {
   const first = await findPaidEvent(deps.db.sql, { network, commitment: item.commitment, before: event });

@@ -3,7 +3,7 @@ import { ChainUnavailableError } from '../chain-errors.ts';
 import type { Endpoint } from './endpoint.ts';
 import { askingOnly, type EvmContext } from './evm-context.ts';
 
-/** An endpoint, with the network as this endpoint alone reports it. */
+/** An endpoint, and a context whose calls go to this endpoint alone. */
 export interface Asked {
   readonly endpoint: Endpoint;
   readonly context: EvmContext;

@@ -53,7 +53,7 @@ export interface Lies {
   headLag: number;
   /** The height at which `block` reports a wrong hash. */
   wrongHashAt: number | undefined;
-  /** True if all endpoints report wrong block hashes when they are asked as witnesses. */
+  /** True if every endpoint reports a wrong block hash of its own, so that no two endpoints confirm a block. */
   isDisagreeing: boolean;
   /** The number of calls in which `events` finds nothing, like a replica that has the block and does not have its logs yet. */
   emptyEvents: number;

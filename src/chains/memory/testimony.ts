@@ -46,7 +46,7 @@ export interface TestimonyLies {
   inventedTransfers: readonly Incoming[];
   /** True if the endpoint's lists of transfers are empty. Its receipts still contain all transfers. */
   listsNoTransfers: boolean;
-  /** True if the endpoint's receipts do not contain the forged transfers. */
+  /** True if the endpoint's receipts do not contain the transfers of `inventedTransfers`. */
   hasHonestReceipts: boolean;
 }
 

@@ -137,7 +137,7 @@ export interface ReplicationSlot {
   readonly keptBytes: number | null;
 }
 
-/** The streaming replica that answers lists. */
+/** The streaming replica that the gateway reads lists from. */
 export interface ReplicaFacts {
   readonly version: string;
   readonly role: string;

@@ -33,7 +33,7 @@ export async function findUnsealed(db: Reader, network: string, limit: number): 
   return rows.map(readEntry);
 }
 
-/** The newest link of the hash chain that runs through the sealed entries of a network. */
+/** The newest link of the hash chain over the book entries of a network. */
 export interface ChainHead {
   readonly network: string;
   readonly sequence: number;

@@ -94,7 +94,10 @@ export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Pro
   return rows.map(readLot);
 }
 
-/** The lots whose first payout has an id with this key (`payoutKeyOf`). */
+/**
+ * The lots whose payouts have this key. The key is the part of a payout's id that is computed from its lot (`payoutKeyOf`). A lot that
+ * grows by dust after its payout gets another payout, with the same key.
+ */
 export async function findLotsByPayout(db: Reader, payoutKey: string): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.payout_key = ${payoutKey}`;
   return rows.map(readLot);

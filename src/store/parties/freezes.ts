@@ -33,7 +33,10 @@ export async function lockFreezeTable(tx: Tx): Promise<void> {
   await tx`lock table freezes in exclusive mode`;
 }
 
-/** Takes a share lock on the freezes, so that nobody changes them until the database transaction ends. */
+/**
+ * Locks the freezes against changes until the database transaction ends. Every change of a freeze takes the EXCLUSIVE mode first
+ * (`lockFreezes`), which waits for the ROW SHARE mode. Callers of this function do not wait for each other.
+ */
 export async function shareFreezeTable(tx: Tx): Promise<void> {
   await tx`lock table freezes in row share mode`;
 }

@@ -19,7 +19,7 @@ export interface ErasedPage {
   readonly paymentIds: readonly string[];
   /** The number of items and payments whose wallet name or icon was erased. */
   readonly erased: number;
-  /** The position where the next page begins. Undefined after the last page. */
+  /** The row after which the next page begins. Undefined after the last page. */
   readonly next: ErasedTo | undefined;
 }
 

@@ -50,7 +50,7 @@ export interface ReplicaInput {
  * primary.
  */
 const LIMITS = { answerMs: 1_000, silentTicks: 4 };
-/** The longest wait of a list for a lock. The replica may be replaying a migration that locks a table. */
+/** The time in ms after which a query for a list stops waiting for a lock. The replica may be replaying a migration that locks a table. */
 const LOCK_MS = '500';
 /** The longest wait for a replica that is only a moment behind. */
 const CATCH_UP_MS = 100;

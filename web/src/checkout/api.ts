@@ -43,7 +43,7 @@ export interface Offer {
   readonly options: readonly GatewayOption[];
   /** The tokens that the payment accepts. Null if the gateway does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** The reason why no payer's account can get an option, as the gateway reports it: `{ reason }`. */
+  /** The reason why the gateway offers no option to any payer, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
   /** Options are offered in `requires_action` alone. In every other status `options` is empty. */
   readonly status: PaymentStatus;
