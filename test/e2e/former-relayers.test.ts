@@ -12,6 +12,7 @@ import { listBalances } from '../../src/store/money/books.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { coinOf } from '../registry.ts';
+import { until } from '../until.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -41,6 +42,9 @@ describe('relayers that were replaced while a transaction was stored and not min
     const payment = await scene.accept();
     scene.control.broadcasts('lost');
     await old.relay();
+    // Beside transactions in flight, a relayer waits a moment for further items.
+    scene.pass(100);
+    await old.relay();
     assert.equal((await scene.item(payment.commitment))?.state, 'sent');
     return payment;
   }
@@ -52,6 +56,33 @@ describe('relayers that were replaced while a transaction was stored and not min
     await node.turn(3);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await listed(), [{ address: NEW_RELAYER.address, isFormer: false, inFlight: 0 }]);
+  });
+
+  it('delay no round of a watcher, however slowly an endpoint takes their bytes', async () => {
+    const payments = [await stranded(), await stranded(), await stranded()];
+    const node = await scene.newNode([NEW_RELAYER]);
+    const answer = Promise.withResolvers<void>();
+    let broadcasts = 0;
+    scene.control.intercept((method) => {
+      if (method !== 'broadcast') return;
+      broadcasts += 1;
+      return answer.promise;
+    });
+    scene.pass(MINUTE_MS);
+    let isOver = false;
+    const round = node.watch().then(() => {
+      isOver = true;
+    });
+    try {
+      await until('the round is over', () => isOver);
+    } finally {
+      answer.resolve();
+      await round;
+    }
+    assert.equal(broadcasts, 3);
+    scene.control.intercept(undefined);
+    await node.turn(3);
+    for (const { id } of payments) assert.equal(await scene.status(id), 'succeeded');
   });
 
   it('have their payments sent by others when their transaction cannot be mined, and are listed, with an alert', async () => {

@@ -266,8 +266,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'transactions of a relayer whose key is gone wait for ever',
     file: 'src/actions/watch/maintain-former-sends.ts',
-    from: 'if (items > 0 || until > before) continue;',
-    to: 'if (items >= 0 || until > before) continue;',
+    from: 'former.filter(({ items, until }) => items === 0 && until <= before);',
+    to: 'former.filter(({ items, until }) => items < 0 && until <= before);',
     test: 'test/e2e/former-relayers.test.ts',
     title: 'are given up a week after nothing needs them any more',
   },
@@ -1497,5 +1497,13 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     to: 'isOrdered(part, known) && part.amount < 0n ?',
     test: 'src/domain/money/owner.test.ts',
     title: 'is known for an order whose recipient is an account of ours',
+  },
+  {
+    name: 'the watcher waits for the broadcasts of former relayers',
+    file: 'src/actions/watch/maintain-former-sends.ts',
+    from: 'chain.sender.broadcast(bytes, { isRepeated: true }).then(',
+    to: 'await chain.sender.broadcast(bytes, { isRepeated: true }).then(',
+    test: 'test/e2e/former-relayers.test.ts',
+    title: 'delay no round of a watcher, however slowly an endpoint takes their bytes',
   },
 ];

@@ -32,7 +32,7 @@ const MAX_BROADCASTS = 64;
  * transaction is still not mined, because nobody can raise its fee or the account is empty, other relayers send its items.
  */
 export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Promise<void> {
-  const { chain, network, lease, memory } = watcher;
+  const { network, lease, memory } = watcher;
   const nowMs = deps.world.clock.nowMs();
   if (!hasPassed(memory.formerMaintainedAtMs, nowMs, MAINTAIN_EVERY_MS)) return;
   memory.formerMaintainedAtMs = nowMs;
@@ -42,20 +42,35 @@ export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Pr
   );
   const signers = former.map(({ signer }) => signer);
   if (signers.length === 0) return;
-  for (const { hash } of await listFormerVersions(deps.db.sql, { network, signers, limit: MAX_BROADCASTS })) {
-    const bytes = await command(deps, (tx, now) => takeBytes(tx, hash, now));
-    if (bytes === undefined) continue;
-    try {
-      const outcome = await chain.sender.broadcast(bytes, { isRepeated: true });
-      deps.log.debug({ network, hash, outcome }, 'broadcast for a former relayer');
-    } catch (error) {
-      if (!(error instanceof ChainUnavailableError)) throw error;
-    }
-  }
+  await broadcastAgain(deps, watcher, signers);
   const before = new Date(nowMs - STRANDED_AFTER_MS);
   const released = await commandOfLeader(deps, lease, (tx) => releaseStranded(tx, { network, signers, before }));
   if (released > 0) deps.log.warn({ network, signers, released }, 'items of former relayers are due again');
   await giveUp(deps, watcher, former, new Date(nowMs - GIVEN_UP_AFTER_MS));
+}
+
+/**
+ * Broadcasts the stored bytes of these signers, all at once. The round does not wait for the answers, because nothing depends on them, and
+ * a slow endpoint would delay all other work of the watcher. Each broadcast ends by its own timeout, before the next page begins.
+ */
+async function broadcastAgain(deps: WatchDeps, { chain, network }: Watcher, signers: readonly string[]): Promise<void> {
+  const page = await listFormerVersions(deps.db.sql, { network, signers, limit: MAX_BROADCASTS });
+  if (page.length === 0) return;
+  const taken = await command(deps, async (tx, now) => {
+    const stored: { hash: string; bytes: string | undefined }[] = [];
+    for (const { hash } of page) stored.push({ hash, bytes: await takeBytes(tx, hash, now) });
+    return stored;
+  });
+  for (const { hash, bytes } of taken) {
+    if (bytes === undefined) continue;
+    chain.sender.broadcast(bytes, { isRepeated: true }).then(
+      (outcome) => deps.log.debug({ network, hash, outcome }, 'broadcast for a former relayer'),
+      (error: unknown) => {
+        if (error instanceof ChainUnavailableError) return;
+        deps.log.error({ network, hash, err: error }, 'a broadcast for a former relayer failed');
+      },
+    );
+  }
 }
 
 /**
@@ -66,9 +81,13 @@ export async function maintainFormerSends(deps: WatchDeps, watcher: Watcher): Pr
  */
 async function giveUp(deps: WatchDeps, watcher: Watcher, former: readonly OpenSender[], before: Date): Promise<void> {
   const { network, lease } = watcher;
-  for (const { signer, items, firstSlot, until } of former) {
-    if (items > 0 || until > before) continue;
-    const used = await agreedSlots(watcher, signer);
+  const idle = former.filter(({ items, until }) => items === 0 && until <= before);
+  const slots = await agreedSlots(
+    watcher,
+    idle.map(({ signer }) => signer),
+  );
+  for (const { signer, firstSlot } of idle) {
+    const used = slots.get(signer);
     // A transaction with a used slot is not given up: it is closed when the transaction that used the slot is final.
     if (used === undefined || used > firstSlot) continue;
     const sends = await commandOfLeader(deps, lease, (tx) => giveUpSends(tx, { network, signer }, { before }));
@@ -84,16 +103,24 @@ async function reopenMined(deps: WatchDeps, watcher: Watcher, nowMs: number): Pr
   const { network, lease, memory } = watcher;
   if (!hasPassed(memory.givenUpReadAtMs, nowMs, LOOK_AGAIN_MS)) return;
   memory.givenUpReadAtMs = nowMs;
-  for (const signer of await listGivenUpSigners(deps.db.sql, network)) {
-    const used = await agreedSlots(watcher, signer);
+  for (const [signer, used] of await agreedSlots(watcher, await listGivenUpSigners(deps.db.sql, network))) {
     if (used === undefined) continue;
     const sends = await commandOfLeader(deps, lease, (tx) => reopenGivenUp(tx, { network, signer }, used));
     if (sends > 0) deps.log.warn({ network, signer, sends }, 'transactions that were given up are mined after all');
   }
 }
 
-/** The number of used slots of an account that two endpoints confirm, or that the only endpoint reports. Undefined if it is unknown. */
-async function agreedSlots({ chain }: Watcher, signer: string): Promise<number | undefined> {
-  const { atLeast, soleCount, isAlone } = await askUsedSlots(chain.reader, signer);
-  return atLeast ?? (isAlone ? soleCount : undefined);
+/**
+ * The number of used slots of each account, asked for all accounts at once. It is the number that two endpoints confirm, or that the only
+ * endpoint reports. Undefined if it is unknown.
+ */
+async function agreedSlots(
+  { chain }: Watcher,
+  signers: readonly string[],
+): Promise<ReadonlyMap<string, number | undefined>> {
+  const asked = signers.map(async (signer) => {
+    const { atLeast, soleCount, isAlone } = await askUsedSlots(chain.reader, signer);
+    return [signer, atLeast ?? (isAlone ? soleCount : undefined)] as const;
+  });
+  return new Map(await Promise.all(asked));
 }
