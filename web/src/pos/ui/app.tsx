@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react
 import { accentSheetPath } from '../../../../src/domain/accent-path.ts';
 import type { ServerClock } from '../../shared/server-clock.ts';
 import { clamp } from '../../shared/text.ts';
-import type { Pos, PosView } from '../pos.ts';
+import type { Pos } from '../pos.ts';
+import type { PosView } from '../pos-state.ts';
 import { Keypad } from './keypad.tsx';
 import { MerchantChoice } from './merchant-choice.tsx';
 import { Message } from './message.tsx';

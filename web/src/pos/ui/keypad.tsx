@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import { fill } from '../../shared/text.ts';
 import { percentOf, TIPS, tipOf, totalOf } from '../kept.ts';
-import type { Pos, PosView } from '../pos.ts';
+import type { Pos } from '../pos.ts';
+import type { PosView } from '../pos-state.ts';
 import { paidSignal } from '../signal.ts';
 import { useMoney, useWords } from './words.ts';
 

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { ask, type Mode } from '../gateway.ts';
-import type { Pos, PosView } from '../pos.ts';
+import type { Pos } from '../pos.ts';
+import type { PosView } from '../pos-state.ts';
 import { Message } from './message.tsx';
 import { useWords } from './words.ts';
 

@@ -1,7 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { currenciesOf } from '../../shared/currencies.ts';
 import { clamp } from '../../shared/text.ts';
-import type { Pos, PosView } from '../pos.ts';
+import type { Pos } from '../pos.ts';
+import type { PosView } from '../pos-state.ts';
 import { usePageState, useWords } from './words.ts';
 
 interface SettingsProps {

@@ -6,7 +6,8 @@ import { fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
 import { endingOf, type FinalStatus, isFinal, type LateLines } from '../ending.ts';
 import { type OpenOrder, totalOf } from '../kept.ts';
-import type { Pos, PosView } from '../pos.ts';
+import type { Pos } from '../pos.ts';
+import type { PosView } from '../pos-state.ts';
 import { useMoney, usePageState, useWords } from './words.ts';
 
 interface TakingProps {
