@@ -1,4 +1,4 @@
-import { backoffMs, pause } from '../shared/backoff.ts';
+import { backoffMs, MIN_INTERVAL_MS, pause } from '../shared/backoff.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Gateway, StatusBody } from './api.ts';
 import type { Connection } from './flow-state.ts';
@@ -19,8 +19,6 @@ interface FollowInput {
   readonly signal: AbortSignal;
 }
 
-/** The least time between two requests while the status does not change, even if the gateway does not hold them. */
-const MIN_INTERVAL_MS = 1_000;
 /**
  * The number of status changes after which the next request is sent at once. After later changes, the request waits for the least
  * interval.
