@@ -75,6 +75,14 @@ export function acceptedSuite(opened: () => { readonly scene: Scene; readonly ow
     await switchOf(all, 'ETH').uncheck();
     await assertAccessible(page, 'accepted assets of all merchants');
     await save(all);
+    const { acceptedAssets: limit } = await scene.call<{ acceptedAssets: string[] }>('GET', '/v1/accepted-assets');
+    await scene.call('PUT', '/v1/accepted-assets', { acceptedAssets: null });
+    await all.getByRole('button', { name: dashboard.save }).click();
+    await all.locator('ins').getByText(dashboard.acceptsAll).waitFor();
+    await assertAccessible(page, 'two edits of the accepted assets');
+    await all.getByRole('button', { name: dashboard.overwrite }).click();
+    await all.getByText(dashboard.saved).waitFor();
+    assert.deepEqual(await scene.call('GET', '/v1/accepted-assets'), { acceptedAssets: limit });
     await open(`/merchants/${scene.merchantId}`);
     const own = page.getByRole('region', { name: dashboard.acceptedAssets });
     const coin = own.getByRole('switch', { name: /^ETH/ });

@@ -381,6 +381,22 @@ describe('accepted assets', () => {
     assert.equal((await set(shop, 'partner', [USDT])).statusCode, 200, 'a merchant without a list has the partner’s');
   });
 
+  it('of a partner let the later of two people know what the earlier one has changed', async () => {
+    const shop = await shopWith({ partner: [USDC, USDT] });
+    const change = (acceptedAssets: readonly string[] | null, seen: readonly string[] | null) =>
+      send(shop, 'PUT', '/v1/accepted-assets', { acceptedAssets, ifUnchanged: { acceptedAssets: seen } });
+    const read = async () => (await send(shop, 'GET', '/v1/accepted-assets')).json();
+    const refused = await change([EURC], null);
+    assert.deepEqual([refused.statusCode, refused.json().code], [409, 'invalid_state'], refused.body);
+    assert.deepEqual(refused.json().details.current, await read());
+    assert.deepEqual(await read(), { acceptedAssets: [USDC, USDT].sort() }, 'nothing was changed');
+    const both = await Promise.all([change([USDC], [USDC, USDT].sort()), change([USDT], [USDC, USDT].sort())]);
+    assert.deepEqual(both.map(({ statusCode }) => statusCode).sort(), [200, 409], 'one of two at the same moment');
+    const { acceptedAssets: kept } = await read();
+    assert.deepEqual((await change(null, kept)).json(), { acceptedAssets: null });
+    assert.equal((await change([EURC], null)).statusCode, 200, 'no limit is a value, too');
+  });
+
   it('of partner and merchant that change at the same time keep something in common', async () => {
     const shop = await shopWith({ partner: [USDC, USDT] });
     for (let round = 0; round < 5; round += 1) {

@@ -3,7 +3,8 @@ import { type Brand, findBrand, saveBrand } from '../../store/parties/brands.ts'
 import type { Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { lockLivingMerchant, refuseUnseen } from './change-merchant.ts';
+import { lockLivingMerchant } from './change-merchant.ts';
+import { refuseUnseen } from './refuse-unseen.ts';
 
 export interface ChangeBrandInput {
   readonly owner: Owner;
@@ -29,7 +30,7 @@ export function changeBrand(
   return command(deps, async (tx, now) => {
     await lockLivingMerchant(tx, owner, merchantId);
     const before = await findBrand(tx, merchantId);
-    if (seen !== undefined) refuseUnseen(view(before), seen);
+    if (seen !== undefined) refuseUnseen('branding', view(before), seen);
     const uploadedHash = logo === undefined ? before.uploadedHash : (logo?.hash ?? null);
     const after: Brand = { ...before, ...changes, uploadedHash };
     await saveBrand(tx, merchantId, { ...after, logo, at: now });

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
@@ -17,6 +16,7 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { refuseOutsidePartner } from './accepted-lists.ts';
 import { logMerchant } from './log-merchant.ts';
+import { refuseUnseen } from './refuse-unseen.ts';
 
 export interface ChangeMerchantInput {
   /** The partner and the mode. Null for operators, who may change the merchants of every partner. */
@@ -45,7 +45,7 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const concernsMoney = owner === null ? changes.status !== undefined : changes.status === 'suspended';
     if (concernsMoney) await lockFreezes(tx);
     const merchant = await lockLivingMerchant(tx, owner, input.merchantId);
-    if (seen !== undefined) refuseUnseen(factsOf(merchant), seen);
+    if (seen !== undefined) refuseUnseen('merchant', factsOf(merchant), seen);
     if (owner !== null && changes.status !== undefined && merchant.status === 'suspended') {
       throw new ApiError('invalid_state', 'The merchant is suspended. Only the operator can change that.');
     }
@@ -72,18 +72,6 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
 
 function factsOf({ name, email, iconUrl, status, acceptedAssets }: Merchant): MerchantFacts {
   return { name, email, iconUrl, status, acceptedAssets };
-}
-
-/**
- * Throws if a value differs from the one that the caller has seen, because two people may edit at the same time. The error contains
- * the present values.
- */
-export function refuseUnseen(current: object, seen: object): void {
-  const now = new Map(Object.entries(current));
-  const isChanged = Object.entries(seen).some(([field, value]) => !isDeepStrictEqual(now.get(field), value));
-  if (!isChanged) return;
-  const message = 'Somebody else has changed the merchant meanwhile. `details.current` shows it as it is now.';
-  throw new ApiError('invalid_state', message, { status: 409, details: { current } });
 }
 
 async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: Merchant): Promise<void> {

@@ -1,8 +1,11 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
+import type { Mode } from '../../domain/mode.ts';
 import { ApiError } from '../../errors.ts';
 import { lockPartner, type Partner, updatePartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { refuseEmptiedMerchants } from './accepted-lists.ts';
+import { refuseUnseen } from './refuse-unseen.ts';
 
 export interface ChangePartnerInput {
   readonly actor: string;
@@ -13,12 +16,18 @@ export interface ChangePartnerInput {
     /** The lists by mode. The list of a missing mode stays unchanged. */
     readonly accepted?: Partial<Partner['accepted']>;
   };
+  /** The list that the caller has seen. The change is refused if the mode's list differs now. */
+  readonly seen?: { readonly mode: Mode; readonly acceptedAssets: AcceptedAssets };
 }
 
 export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Promise<Partner> {
   return command(deps, async (tx, now) => {
     const partner = await lockPartner(tx, input.partnerId);
     if (partner === undefined) throw partnerNotFound(input.partnerId);
+    if (input.seen !== undefined) {
+      const { mode, acceptedAssets } = input.seen;
+      refuseUnseen('list', { acceptedAssets: partner.accepted[mode] }, { acceptedAssets });
+    }
     const { isDisabled, accepted, ...rest } = input.changes;
     const fields = { ...rest, ...(accepted !== undefined && { accepted: { ...partner.accepted, ...accepted } }) };
     const disabledAt = isDisabled === undefined ? partner.disabledAt : isDisabled ? (partner.disabledAt ?? now) : null;

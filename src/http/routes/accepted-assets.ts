@@ -24,16 +24,17 @@ export async function acceptedAssetRoutes(app: App, deps: HttpDeps): Promise<voi
 
   app.put(
     '/v1/accepted-assets',
-    { schema: PUT, config: { access: WRITE, errors: ['not_sandbox_api_key'] } },
+    { schema: PUT, config: { access: WRITE, errors: ['invalid_state', 'not_sandbox_api_key'] } },
     async (request) => {
       const { partnerId, mode, merchantIds } = callerRights(request);
       if (merchantIds !== null) {
         throw new ApiError('forbidden', 'You may act for certain merchants only. Change the lists of these merchants.');
       }
-      const { acceptedAssets } = request.body;
+      const { acceptedAssets, ifUnchanged } = request.body;
       checkAccepted(deps, mode, acceptedAssets);
       const changes = { accepted: { [mode]: canonicalAccepted(acceptedAssets) } };
-      const input = { actor: actorOf(request), partnerId, changes };
+      const seen = ifUnchanged && { mode, acceptedAssets: ifUnchanged.acceptedAssets };
+      const input = { actor: actorOf(request), partnerId, changes, ...(seen && { seen }) };
       const { accepted } = await changePartner(onBehalfOf(request, deps), input);
       return { acceptedAssets: accepted[mode] as string[] | null };
     },
@@ -64,6 +65,22 @@ const PUT = {
   summary: "Set the partner's accepted assets",
   description:
     'Holds for new payments on every node within five seconds: each payment keeps the list that it was created with. Refused if a merchant with a list of its own would have nothing left to be paid with.',
-  body: Type.Object({ acceptedAssets: field }, { title: 'PartnerAssetsChange', additionalProperties: false }),
+  body: Type.Object(
+    {
+      acceptedAssets: field,
+      ifUnchanged: Type.Optional(
+        Type.Object(
+          { acceptedAssets: field },
+          {
+            title: 'SeenPartnerAssets',
+            additionalProperties: false,
+            description:
+              'The list that you have seen. If it has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present list in `details.current`.',
+          },
+        ),
+      ),
+    },
+    { title: 'PartnerAssetsChange', additionalProperties: false },
+  ),
   response: { 200: Body },
 };

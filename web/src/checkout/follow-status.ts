@@ -1,4 +1,4 @@
-import { backoffMs, pause } from '../shared/backoff.ts';
+import { backoffMs, MIN_INTERVAL_MS, pause } from '../shared/backoff.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Gateway, StatusBody } from './api.ts';
 import type { Connection } from './flow-state.ts';
@@ -19,8 +19,6 @@ interface FollowInput {
   readonly signal: AbortSignal;
 }
 
-/** The minimum pause after an answer that brought no change of the status. A gateway node that is stopping answers long polls at once. */
-const MIN_INTERVAL_MS = 1_000;
 /**
  * How many changes of the status may be followed by an immediate request. After further changes, the next request waits for the
  * minimum pause.

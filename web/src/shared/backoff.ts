@@ -1,3 +1,9 @@
+/**
+ * The least pause between two long polls without news. A gateway that is stopping, or has no free slot for long polls, answers them at
+ * once.
+ */
+export const MIN_INTERVAL_MS = 1_000;
+
 /** The pause before the next attempt: exponential, up to half a minute. It has jitter, so that pages do not retry at the same moment. */
 export function backoffMs(attempt: number, random: () => number): number {
   const base = Math.min(30_000, 1_000 * 2 ** Math.min(attempt, 5));

@@ -15,8 +15,8 @@ export function AcceptedAssetsPage() {
   const namesOf = useAcceptedNames();
   const list = usePartnerAccepted();
   useTitle(words.acceptedAssets);
-  const save = async (acceptedAssets: AcceptedAssets) => {
-    const body = { acceptedAssets };
+  const save = async (acceptedAssets: AcceptedAssets, seen: AcceptedAssets) => {
+    const body = { acceptedAssets, ifUnchanged: { acceptedAssets: seen } };
     return (await call<{ acceptedAssets: AcceptedAssets }>('PUT', '/v1/accepted-assets', { body })).acceptedAssets;
   };
   return (

@@ -127,7 +127,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: 'الرصيد {balance} · 24 ساعة: {spent} مقابل {items} دفعة · {count} قيد الإرسال',
   daysLeft: 'يكفي {count} يومًا',
   overwrite: 'استبدال',
-  changedMeanwhile: 'غيّر شخص آخر التاجر في هذه الأثناء:',
+  changedMeanwhile: 'أجرى شخص آخر تغييرًا في هذه الأثناء:',
   activate: 'تفعيل',
   activateTitle: 'تفعيل {name}؟',
   activateText: 'يمكنه قبول دفعات جديدة مرة أخرى.',

@@ -130,7 +130,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: 'Guthaben {balance} · 24 h: {spent} für {items} Zahlungen · {count} unterwegs',
   daysLeft: 'reicht {count} Tage',
   overwrite: 'Überschreiben',
-  changedMeanwhile: 'Jemand anderes hat den Händler inzwischen geändert:',
+  changedMeanwhile: 'Jemand anderes hat dies inzwischen geändert:',
   activate: 'Aktivieren',
   activateTitle: '{name} aktivieren?',
   activateText: 'Er kann wieder neue Zahlungen annehmen.',

@@ -128,7 +128,7 @@ export const desk = {
   relayerText: 'Balance {balance} · 24 h: {spent} for {items} payments · {count} in flight',
   daysLeft: 'lasts {count} days',
   overwrite: 'Overwrite',
-  changedMeanwhile: 'Somebody else has changed the merchant meanwhile:',
+  changedMeanwhile: 'Somebody else has changed this meanwhile:',
   activate: 'Activate',
   activateTitle: 'Activate {name}?',
   activateText: 'It can take new payments again.',

@@ -128,7 +128,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: 'Saldo {balance} · 24 h: {spent} por {items} pagos · {count} en curso',
   daysLeft: 'alcanza {count} días',
   overwrite: 'Sobrescribir',
-  changedMeanwhile: 'Otra persona ha cambiado el comercio mientras tanto:',
+  changedMeanwhile: 'Otra persona ha cambiado esto mientras tanto:',
   activate: 'Activar',
   activateTitle: '¿Activar {name}?',
   activateText: 'Puede volver a recibir pagos.',

@@ -129,7 +129,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: 'Solde {balance} · 24 h : {spent} pour {items} paiements · {count} en cours',
   daysLeft: 'suffit {count} jours',
   overwrite: 'Remplacer',
-  changedMeanwhile: 'Quelqu’un d’autre a modifié le commerçant entre-temps :',
+  changedMeanwhile: 'Quelqu’un d’autre a fait une modification entre-temps :',
   activate: 'Activer',
   activateTitle: 'Activer {name} ?',
   activateText: 'Il peut de nouveau recevoir des paiements.',

@@ -127,7 +127,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: '残高 {balance} · 24 時間:{items} 件に {spent} · 処理中 {count} 件',
   daysLeft: 'あと {count} 日分',
   overwrite: '上書きする',
-  changedMeanwhile: 'その間に別の人が加盟店を変更しました:',
+  changedMeanwhile: 'その間に別の人が内容を変更しました:',
   activate: '有効にする',
   activateTitle: '{name} を有効にしますか?',
   activateText: '新しい支払いを再び受け付けます。',

@@ -128,7 +128,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   relayerText: 'Saldo {balance} · 24 h: {spent} por {items} pagamentos · {count} em curso',
   daysLeft: 'dura {count} dias',
   overwrite: 'Sobrescrever',
-  changedMeanwhile: 'Outra pessoa alterou o comerciante nesse meio-tempo:',
+  changedMeanwhile: 'Outra pessoa alterou isto nesse meio-tempo:',
   activate: 'Ativar',
   activateTitle: 'Ativar {name}?',
   activateText: 'Ele pode receber pagamentos de novo.',
