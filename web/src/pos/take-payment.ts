@@ -1,4 +1,4 @@
-import { backoffMs, pause } from '../shared/backoff.ts';
+import { backoffMs, MIN_INTERVAL_MS, pause } from '../shared/backoff.ts';
 import type { LateMoney } from '../shared/late-money.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import { isFinal } from './ending.ts';
@@ -7,8 +7,6 @@ import { type OpenOrder, type Order, type PaymentStatus, totalOf, withRecent } f
 import type { Device } from './pos-state.ts';
 
 const HOLD_MS = 20_000;
-/** The least time between two requests while the status does not change, even if the gateway does not hold them. */
-const MIN_INTERVAL_MS = 1_000;
 /**
  * The intervals of the requests for late money, which grow. The requests go on for about an hour, while the ended payment is on the
  * screen.

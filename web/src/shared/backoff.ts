@@ -1,7 +1,4 @@
-/**
- * The least pause between two long polls without news. A gateway that is stopping, or has no free slot for long polls, answers them at
- * once.
- */
+/** The minimum pause between two long polls without news. A gateway node that is stopping answers long polls at once. */
 export const MIN_INTERVAL_MS = 1_000;
 
 /** The pause before the next attempt: exponential, up to half a minute. It has jitter, so that pages do not retry at the same moment. */
