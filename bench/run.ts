@@ -94,8 +94,13 @@ async function main(args: readonly string[]): Promise<number> {
       statements: { type: 'boolean', default: false },
       against: { type: 'string' },
       rounds: { type: 'string', default: '3' },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const payments = values.payments === undefined ? undefined : Number(values.payments);
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
   // The name of a single figure chooses it alone, and any other beginning of names all of them.
