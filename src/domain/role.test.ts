@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isWithinLimits, ROLES, rightsOf } from './role.ts';
+import { isWithinLimits, ROLES, refundLimitOf, rightsOf } from './role.ts';
 
 const has = (role: (typeof ROLES)[number], right: string, belongsTo: 'operator' | 'partner' = 'partner') =>
   (rightsOf({ role, belongsTo }) as readonly string[]).includes(right);
@@ -76,5 +76,13 @@ describe('refund limits', () => {
   it('allow nothing in a unit that has no limit', () => {
     assert.equal(isWithinLimits(limits, { unit: 'iso4217/EUR', value: '1' }), false);
     assert.equal(isWithinLimits([], { unit: 'iso4217/USD', value: '1' }), false);
+  });
+
+  it('bind support alone, whose limit is zero in a unit without one', () => {
+    const support = { role: 'support', refundLimits: limits } as const;
+    assert.equal(refundLimitOf(support, 'iso4217/USD'), 10_000n);
+    assert.equal(refundLimitOf(support, 'iso4217/EUR'), 0n);
+    assert.equal(refundLimitOf({ role: 'support', refundLimits: null }, 'iso4217/USD'), 0n);
+    assert.equal(refundLimitOf({ role: 'owner', refundLimits: limits }, 'iso4217/USD'), undefined);
   });
 });

@@ -79,6 +79,15 @@ export interface RefundLimit {
   readonly value: string;
 }
 
+/** The largest part of one payment that the person may refund. Undefined if the role has no limit. A unit without a limit allows nothing. */
+export function refundLimitOf(
+  { role, refundLimits }: { readonly role: Role; readonly refundLimits: readonly RefundLimit[] | null },
+  unit: string,
+): bigint | undefined {
+  if (role !== 'support') return undefined;
+  return BigInt(refundLimits?.find((limit) => limit.unit === unit)?.value ?? 0);
+}
+
 /** True if a limit has the unit of the amount and is not below the amount. A unit without a limit allows nothing. */
 export function isWithinLimits(limits: readonly RefundLimit[], amount: RefundLimit): boolean {
   return limits.some(({ unit, value }) => unit === amount.unit && BigInt(amount.value) <= BigInt(value));

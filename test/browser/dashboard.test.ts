@@ -12,6 +12,7 @@ import { withAuthenticator } from './authenticator.ts';
 import { missingBrowser } from './chromium.ts';
 import { deskSuite } from './desk.suite.ts';
 import { habitsSuite } from './habits.suite.ts';
+import { operatorSuite } from './operator.suite.ts';
 import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
 describe('the dashboard', { skip: missingBrowser() }, () => {
@@ -266,5 +267,6 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
   });
 
   describe('for work', () => deskSuite(() => ({ scene, visit })));
+  describe('for the operator', () => operatorSuite(() => ({ scene })));
   describe('as people use it', () => habitsSuite(() => ({ scene, visit })));
 });

@@ -9,17 +9,22 @@ import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { withAuthenticator } from './authenticator.ts';
-import { answerOf, operatorLink } from './operator-link.ts';
+import { answerOf } from './operator-link.ts';
 import { type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
 const HOSTILE = 'K \u202e"><img src=x onerror=alert(1)>';
+
+interface Invited {
+  readonly id: string;
+  readonly link: { readonly url: string };
+}
 
 interface Late {
   readonly status: string;
   readonly destination: string | null;
 }
 
-/** The pages of keys, events, refunds, payouts, merchants and the gateway, for the owner who is signed in. */
+/** The pages of keys, events, refunds, payouts and merchants, for the owner who is signed in. */
 export function deskSuite(opened: () => { readonly scene: Scene; readonly visit: Visit }): void {
   let scene: Scene;
   let visit: Visit;
@@ -255,6 +260,61 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     },
   );
 
+  it('tell support the limit of its refunds, and who raises it, before it refunds', async () => {
+    const who = ['--name', 'Lima Limited', '--email', 'lima@shop.example', '--role', 'support'];
+    const limit = ['--refund-limit', 'iso4217/USD=600'];
+    const invited = await answerOf<Invited>(scene, [
+      ...['people', 'invite', '--merchant', scene.merchantId],
+      ...who,
+      ...limit,
+    ]);
+    const wallet = await scene.createWallet({ USDC: TEN_TOKENS, EURC: TEN_TOKENS });
+    const dollars = await scene.createPayment(...TEN_DOLLARS);
+    await payWith(scene, wallet, dollars.paymentId, 'USDC');
+    const euros = await scene.createPayment('iso4217/EUR', '1000');
+    await payWith(scene, wallet, euros.paymentId, 'EURC');
+    const other = await scene.visit();
+    await withAuthenticator(other.context, other.page);
+    const { page } = other;
+    await page.goto(invited.link.url);
+    await page.getByRole('button', { name: en.later }).click();
+    await at(page, en.home);
+    const dialog = page.getByRole('dialog');
+    const open = async (paymentId: string) => {
+      await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
+      await page.getByRole('button', { name: en.refund, exact: true }).click();
+    };
+    const limitText = (amount: string) => dialog.getByText(en.refundLimited.replace('{amount}', amount));
+    await open(dollars.paymentId);
+    await limitText('$6.00').waitFor();
+    const amount = dialog.getByLabel(/^Amount, at most \$6\.00$/);
+    assert.equal(await amount.inputValue(), '6.00');
+    await amount.fill('6.01');
+    assert.ok(await dialog.getByRole('button', { name: en.refund, exact: true }).isDisabled());
+    await amount.fill('4');
+    await assertAccessible(page, 'limited refund');
+    await dialog.getByRole('button', { name: /^Refund \$4\.00$/ }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: en.refund, exact: true }).click();
+    await dialog.getByLabel(/^Amount, at most \$2\.00$/).waitFor();
+    await dialog.getByRole('button', { name: en.cancel }).click();
+    await answerOf(scene, ['people', 'set', invited.id, '--role', 'support', '--refund-limit', 'iso4217/USD=700']);
+    // The gateway knows a person for five seconds.
+    await until('the next dialog has the raised limit', async () => {
+      await page.getByRole('button', { name: en.refund, exact: true }).click();
+      const raised = limitText('$7.00').waitFor({ timeout: 2_000 });
+      if (await raised.then(() => true).catch(() => false)) return true;
+      await dialog.getByRole('button', { name: en.cancel }).click();
+      return false;
+    });
+    await open(euros.paymentId);
+    await dialog.getByText(en.refundNotAllowed.replace('{currency}', 'EUR')).waitFor();
+    assert.equal(await dialog.getByRole('textbox').count(), 0);
+    await assertAccessible(page, 'refund that is not allowed');
+    await dialog.getByRole('button', { name: en.close }).click();
+    await other.close();
+  });
+
   it('change the role of a person, whose limits of refunds stay in every currency, to the cent', async () => {
     const { page } = visit;
     const [cents, yen] = ['iso4217/USD=10050', 'iso4217/JPY=5000'];
@@ -309,23 +369,6 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.unrouteAll();
     await page.getByRole('button', { name: en.loadAgain }).click();
     await page.getByText(en.newVersion).waitFor({ state: 'detached' });
-  });
-
-  it('show the gateway to its operator, who chooses a partner', ONLY_LONG, async () => {
-    const other = await scene.visit();
-    await withAuthenticator(other.context, other.page);
-    const { page } = other;
-    await page.goto(await operatorLink(scene));
-    await page.getByRole('button', { name: en.later }).click();
-    await at(page, en.operator);
-    await page.getByText(en.nodes, { exact: true }).waitFor();
-    await page.getByText('eip155:31337', { exact: true }).first().waitFor();
-    await assertAccessible(page, 'operator');
-    assert.equal(await page.getByRole('link', { name: en.payments }).count(), 0);
-    await page.getByLabel(en.partner).selectOption({ index: 1 });
-    await at(page, en.payments);
-    await page.getByText('REFUND-1').waitFor();
-    await other.close();
   });
 
   it('show the events of a payment with their whole names beside the timeline', async () => {

@@ -3,18 +3,18 @@ import type { RequestRefundInput } from '../../actions/outgoing/refund/request-r
 import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { symbolText } from '../../domain/money.ts';
-import { isWithinLimits, type RefundLimit } from '../../domain/role.ts';
+import { isWithinLimits, type RefundLimit, refundLimitOf } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
 import { checkPasskey } from './caller.ts';
 
 /** The message of a refusal: the person's limit in the unit of the payment, and how to raise it. */
-function limitText(registry: Registry, limits: readonly RefundLimit[], total: RefundLimit): string {
-  const limit = limits.find(({ unit }) => unit === total.unit);
+function limitText(registry: Registry, limit: bigint, total: RefundLimit): string {
+  const { unit } = total;
   const may =
-    limit === undefined
-      ? `none in ${unitText(registry, total.unit)}`
-      : `at most ${moneyText(registry, limit)} of one payment`;
+    limit === 0n
+      ? `none in ${unitText(registry, unit)}`
+      : `at most ${moneyText(registry, { unit, value: limit.toString() })} of one payment`;
   return `You may refund ${may}, and this would make ${moneyText(registry, total)}. An owner can raise your limit in the dashboard, on the page Team.`;
 }
 
@@ -37,11 +37,12 @@ function unitText(registry: Registry, unit: string): string {
 export function refundApproval(request: FastifyRequest, deps: HttpDeps): RequestRefundInput['approve'] {
   const { caller } = request;
   if (caller?.via !== 'session') return undefined;
-  const { role, refundLimits } = caller.session.person;
+  const { person } = caller.session;
   return ({ unit, value }) => {
     const total = { unit, value: value.toString() };
-    if (role === 'support' && !isWithinLimits(refundLimits ?? [], total)) {
-      throw new ApiError('forbidden', limitText(deps.registry, refundLimits ?? [], total));
+    const limit = refundLimitOf(person, unit);
+    if (limit !== undefined && value > limit) {
+      throw new ApiError('forbidden', limitText(deps.registry, limit, total));
     }
     if (!isWithinLimits(deps.config.refundWithoutPasskey, total)) checkPasskey(request, deps);
   };

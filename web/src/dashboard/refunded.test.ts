@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { leftToRefund, refundRequest } from './refunded.ts';
+import { leftToRefund, mayRefund, refundRequest } from './refunded.ts';
 
 const usd = (value: string) => ({
   unit: 'iso4217/USD',
@@ -25,5 +25,13 @@ describe('a refund', () => {
       amount: { unit: 'iso4217/USD', value: '6000' },
       reason: 'broken',
     });
+  });
+
+  it('is within the limit of the person, towards which earlier refunds of the payment count', () => {
+    const payment = { amount: usd('1000'), refundable: { priceAmount: usd('700'), amount: usd('7000000') } };
+    assert.equal(mayRefund(payment, undefined), 700n);
+    assert.equal(mayRefund(payment, 5_000n), 700n);
+    assert.equal(mayRefund(payment, 500n), 200n);
+    assert.equal(mayRefund(payment, 100n), 0n);
   });
 });

@@ -10,6 +10,18 @@ export function leftToRefund({ refundable }: Pick<Payment, 'refundable'>): bigin
   return BigInt(refundable?.priceAmount.value ?? 0);
 }
 
+/**
+ * The part of the price that the person may refund now. The limit is for all refunds of the payment together. It is undefined if the
+ * person has none.
+ */
+export function mayRefund(payment: Pick<Payment, 'amount' | 'refundable'>, limit: bigint | undefined): bigint {
+  const left = leftToRefund(payment);
+  if (limit === undefined) return left;
+  const room = limit - (BigInt(payment.amount.value) - left);
+  if (room <= 0n) return 0n;
+  return room < left ? room : left;
+}
+
 /** The request for a refund. It contains the amount that the person confirmed, because the refundable amount may change meanwhile. */
 export function refundRequest(
   { id: paymentId, amount: { unit } }: Pick<Payment, 'id' | 'amount'>,

@@ -167,6 +167,10 @@ export const de: Strings = {
   refundText:
     'Der Zahler bekommt den Betrag zurück, in dem Token, mit dem er bezahlt hat. Das lässt sich nicht rückgängig machen.',
   refundButton: '{amount} erstatten',
+  refundLimited:
+    'Sie dürfen von jeder Zahlung bis zu {amount} erstatten, frühere Erstattungen eingerechnet. Ein Inhaber kann diese Grenze auf der Seite Team erhöhen.',
+  refundNotAllowed:
+    'Sie dürfen Zahlungen in {currency} nicht erstatten. Ein Inhaber kann Ihnen auf der Seite Team eine Grenze geben.',
   cancelPayment: 'Zahlung abbrechen',
   cancelTitle: 'Diese Zahlung abbrechen?',
   cancelText: 'Danach kann sie niemand mehr bezahlen.',

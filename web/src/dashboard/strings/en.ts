@@ -164,6 +164,9 @@ export const en = {
   refundTitle: 'Refund',
   refundText: 'The payer gets the amount back, in the token it was paid with. This cannot be undone.',
   refundButton: 'Refund {amount}',
+  refundLimited:
+    'You may refund up to {amount} of each payment, earlier refunds included. An owner can raise this limit on the page Team.',
+  refundNotAllowed: 'You may not refund payments in {currency}. An owner can give you a limit on the page Team.',
   cancelPayment: 'Cancel payment',
   cancelTitle: 'Cancel this payment?',
   cancelText: 'Nobody can pay it any more.',

@@ -159,6 +159,10 @@ export const es: Strings = {
   refundTitle: 'Reembolsar',
   refundText: 'El pagador recupera el importe, en el token con que pagó. No se puede deshacer.',
   refundButton: 'Reembolsar {amount}',
+  refundLimited:
+    'Puede reembolsar hasta {amount} de cada pago, incluidos los reembolsos anteriores. Un propietario puede subir este límite en la página Equipo.',
+  refundNotAllowed:
+    'No puede reembolsar pagos en {currency}. Un propietario puede darle un límite en la página Equipo.',
   cancelPayment: 'Cancelar el pago',
   cancelTitle: '¿Cancelar este pago?',
   cancelText: 'Nadie podrá pagarlo ya.',

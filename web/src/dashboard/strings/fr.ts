@@ -159,6 +159,10 @@ export const fr: Strings = {
   refundTitle: 'Rembourser',
   refundText: 'Le payeur récupère le montant, dans le jeton utilisé pour payer. C’est irréversible.',
   refundButton: 'Rembourser {amount}',
+  refundLimited:
+    'Vous pouvez rembourser jusqu’à {amount} de chaque paiement, remboursements précédents compris. Un propriétaire peut relever cette limite sur la page Équipe.',
+  refundNotAllowed:
+    'Vous ne pouvez pas rembourser les paiements en {currency}. Un propriétaire peut vous accorder une limite sur la page Équipe.',
   cancelPayment: 'Annuler le paiement',
   cancelTitle: 'Annuler ce paiement ?',
   cancelText: 'Plus personne ne pourra le payer.',

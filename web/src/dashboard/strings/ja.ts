@@ -158,6 +158,9 @@ export const ja: Strings = {
   refundTitle: '返金',
   refundText: '支払者に、支払いに使ったトークンで金額が戻ります。取り消しはできません。',
   refundButton: '{amount} を返金',
+  refundLimited:
+    '返金できるのは、以前の返金を含めて、支払いごとに {amount} までです。この上限は、オーナーが「チーム」のページで引き上げられます。',
+  refundNotAllowed: '{currency} の支払いは返金できません。オーナーが「チーム」のページで上限を設定できます。',
   cancelPayment: '支払いを取り消す',
   cancelTitle: 'この支払いを取り消しますか？',
   cancelText: '以後、誰も支払えなくなります。',

@@ -159,6 +159,10 @@ export const pt: Strings = {
   refundTitle: 'Reembolsar',
   refundText: 'O pagador recebe o valor de volta, no token com que pagou. Não pode ser desfeito.',
   refundButton: 'Reembolsar {amount}',
+  refundLimited:
+    'Pode reembolsar até {amount} de cada pagamento, incluindo reembolsos anteriores. Um proprietário pode aumentar este limite na página Equipa.',
+  refundNotAllowed:
+    'Não pode reembolsar pagamentos em {currency}. Um proprietário pode dar-lhe um limite na página Equipa.',
   cancelPayment: 'Cancelar pagamento',
   cancelTitle: 'Cancelar este pagamento?',
   cancelText: 'Já ninguém o poderá pagar.',
