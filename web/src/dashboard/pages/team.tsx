@@ -4,7 +4,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import type { Person, PersonLink, PersonPage, Role } from '../api-types.ts';
-import { useMay, useMerchants, useSession } from '../queries.ts';
+import { useMay, useMerchantNames, useSession } from '../queries.ts';
 import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
 import { ROLES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
@@ -78,11 +78,11 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   const words = useWords();
   const { locale } = usePageState();
   const client = useQueryClient();
-  const merchants = useMerchants();
   const { person: me } = useSession();
   const [asked, setAsked] = useState<'remove' | 'role' | 'devices'>();
   const { isRunning, problem, run } = useChange();
-  const merchant = merchants.find(({ id }) => id === person.merchantId);
+  const { merchantId } = person;
+  const names = useMerchantNames(merchantId === null ? [] : [merchantId]);
   const [roleWord] = ROLE_WORDS[person.role];
   const close = () => setAsked(undefined);
   const relink = () =>
@@ -110,9 +110,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
       </span>
       <span className="person-role">
         {words[roleWord]}
-        {person.merchantId !== null && (
-          <bdi className="soft small">{clamp(merchant?.name ?? person.merchantId, 40)}</bdi>
-        )}
+        {merchantId !== null && <bdi className="soft small">{clamp(names.get(merchantId) ?? merchantId, 40)}</bdi>}
       </span>
       <span className="soft small person-seen">
         {person.status === 'invited' ? (
