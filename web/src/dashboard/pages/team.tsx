@@ -9,6 +9,7 @@ import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } fr
 import { ROLES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
+import { currentIn, Difference } from '../ui/difference.tsx';
 import { Form } from '../ui/form.tsx';
 import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantField } from '../ui/merchant-field.tsx';
@@ -160,19 +161,30 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   );
 }
 
+/** The person's values that somebody else has saved since the dialog was opened. */
+type Current = Pick<Person, 'name' | 'role' | 'refundLimits' | 'version'>;
+
 function RoleDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
+  // The list behind the dialog may be loaded again meanwhile. The form still has the values of the first version.
+  const [before] = useState<Current>(person);
+  const [seen, setSeen] = useState(before);
+  const isConflict = seen !== before;
   const save = (form: FormData) =>
     run(async () => {
       const body = {
         role: form.get('role'),
-        refundLimits: limitsIn(form, person.refundLimits),
-        version: person.version,
+        refundLimits: limitsIn(form, seen.refundLimits),
+        version: seen.version,
       };
       try {
         await call('PATCH', `/v1/people/${person.id}`, { body });
+      } catch (error) {
+        // The person who edits has now seen the present values, so the next attempt to save may overwrite them.
+        setSeen(currentIn<Current>(error));
+        return;
       } finally {
         await client.invalidateQueries({ queryKey: ['people'] });
       }
@@ -181,10 +193,35 @@ function RoleDialog({ person, onClose }: { readonly person: Person; readonly onC
   return (
     <Dialog title={<bdi>{clamp(person.name, 40)}</bdi>} onClose={onClose}>
       <Form onSend={save}>
-        <RoleChoice initial={person.role} limits={person.refundLimits} />
-        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
+        {isConflict && <PersonDifference before={before} now={seen} />}
+        <RoleChoice initial={before.role} limits={before.refundLimits} />
+        <FormEnd
+          label={isConflict ? words.overwrite : words.save}
+          isRunning={isRunning}
+          problem={problem}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
+  );
+}
+
+function PersonDifference({ before, now }: { readonly before: Current; readonly now: Current }) {
+  const words = useWords();
+  const roleOf = ({ role }: Current) => words[ROLE_WORDS[role][0]];
+  const limits = LIMIT_CURRENCIES.map((currency) => ({
+    label: fill(words.refundLimit, { currency }),
+    from: limitText(before.refundLimits, currency),
+    to: limitText(now.refundLimits, currency),
+  }));
+  return (
+    <Difference
+      rows={[
+        { label: words.name, from: clamp(before.name, 80), to: clamp(now.name, 80) },
+        { label: words.role, from: roleOf(before), to: roleOf(now) },
+        ...limits,
+      ]}
+    />
   );
 }
 
