@@ -58,7 +58,7 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a second return of late money, a 101st API key in force, a second person with an e-mail address, the last owner or passkey, and a person, a merchant or a list of accepted assets that was changed meanwhile.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a second return of late money, a 101st API key in force, a second person with an e-mail address, the last owner or passkey, and a person, a merchant, a destination or a list of accepted assets that was changed meanwhile.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },

@@ -12,6 +12,7 @@ import { withAuthenticator } from './authenticator.ts';
 import { missingBrowser } from './chromium.ts';
 import { deskSuite } from './desk.suite.ts';
 import { habitsSuite } from './habits.suite.ts';
+import { merchantsSuite } from './merchants.suite.ts';
 import { operatorSuite } from './operator.suite.ts';
 import { openScene, type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
@@ -269,4 +270,5 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
   describe('for work', () => deskSuite(() => ({ scene, visit })));
   describe('for the operator', () => operatorSuite(() => ({ scene })));
   describe('as people use it', () => habitsSuite(() => ({ scene, visit })));
+  describe('with many merchants', () => merchantsSuite(() => ({ scene, visit })));
 });

@@ -337,6 +337,56 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await dialog.getByRole('button', { name: en.cancel }).click();
   });
 
+  it('show a destination that somebody else has changed meanwhile', async () => {
+    const { page } = visit;
+    const [first, second, third] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`);
+    const { merchant } = await scene.call<{ merchant: { id: string } }>('POST', '/v1/merchants', {
+      merchantName: 'Two accounts',
+      merchantEmail: 'two@shop.example',
+    });
+    const path = `/v1/merchants/${merchant.id}/settlements/crypto`;
+    const settlements = [{ asset: scene.assetOf('USDC'), destination: `eip155:31337:${first}` }];
+    const made = await scene.call<{ settlements: { id: string }[] }>('POST', path, { settlements });
+    await page.goto(`${origin}/dashboard/merchants/${merchant.id}`);
+    await page.getByRole('button', { name: en.change, exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/eip155:31337/).fill(String(second));
+    const other = { destination: `eip155:31337:${third}` };
+    await scene.call('PUT', `${path}/${made.settlements[0]?.id}`, other);
+    await dialog.getByRole('button', { name: en.save }).click();
+    await dialog.locator('ins').getByText(other.destination).waitFor();
+    await assertAccessible(page, 'two changes of a destination');
+    await dialog.getByRole('button', { name: en.overwrite }).click();
+    await page.getByText(`eip155:31337:${second}`).waitFor();
+    await scene.call('DELETE', `/v1/merchants/${merchant.id}`);
+  });
+
+  it('show the limit of refunds that somebody else has lowered meanwhile, before it is raised again', async () => {
+    const { page } = visit;
+    const who = ['--name', 'Lee Limit', '--email', 'lee@shop.example', '--role', 'support'];
+    const limit = ['--refund-limit', 'iso4217/USD=10000'];
+    const invited = ['people', 'invite', '--merchant', scene.merchantId, ...who, ...limit];
+    const { id } = await answerOf<{ id: string }>(scene, invited);
+    await page.goto(`${origin}/dashboard/team`);
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Lee Limit' })
+      .getByRole('button', { name: en.changeRole })
+      .click();
+    const dialog = page.getByRole('dialog');
+    const lowered = ['people', 'set', id, '--role', 'support', '--refund-limit', 'iso4217/USD=500'];
+    await answerOf(scene, lowered);
+    // The browser reloads the list behind the dialog when the person comes back to its window.
+    const reloaded = page.waitForResponse(/\/v1\/people\?/);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+    await reloaded;
+    await dialog.getByRole('button', { name: en.save }).click();
+    await dialog.locator('ins').getByText('5', { exact: true }).waitFor();
+    await assertAccessible(page, 'two edits of a person');
+    await dialog.getByRole('button', { name: en.overwrite }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('are reached by the keyboard alone', ONLY_LONG, async () => {
     const { page } = visit;
     for (const [keys, title] of [

@@ -101,6 +101,22 @@ describe('settlement destinations', () => {
     );
   });
 
+  it('let the later of two people know what the earlier one has changed', async () => {
+    const { id, destination } = await registered({ asset: USDC, destination: on('eip155:8453') });
+    const changeSeen = (payload: object) =>
+      gateway.call({ method: 'PUT', url: `/v1/merchants/${merchantId}/settlements/crypto/${id}`, headers, payload });
+    const wanted = [on('eip155:8453', OTHER_ADDRESS), on('eip155:8453', `0x${'1'.repeat(40)}`)];
+    const seen = { destination, pendingDestination: null };
+    const both = await Promise.all(wanted.map((each) => changeSeen({ destination: each, ifUnchanged: seen })));
+    const [accepted, refused] = both.sort((a, b) => a.statusCode - b.statusCode);
+    assert.deepEqual([accepted?.statusCode, refused?.statusCode], [200, 409]);
+    const current = { ...seen, destination: accepted?.json().destination };
+    assert.deepEqual([refused?.json().code, refused?.json().details], ['invalid_state', { current }]);
+    const other = { destination, ifUnchanged: { pendingDestination: wanted[0] } };
+    assert.equal((await changeSeen(other)).statusCode, 409, 'the change that was pending is over');
+    assert.equal((await changeSeen({ destination, ifUnchanged: current })).json().destination, destination);
+  });
+
   it('take 1 to 50 at once', async () => {
     const pairs = Array.from({ length: 51 }, (_, index) => ({
       asset: `eip155:1/erc20:0x${(index + 1).toString(16).padStart(40, '0')}`,

@@ -90,7 +90,7 @@ function describe(baseUrl: string, file: SandboxFile) {
   let keys = 0;
 
   async function call<T>(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH',
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body?: unknown,
     merchantId = file.merchantId,

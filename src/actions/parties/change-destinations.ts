@@ -17,6 +17,7 @@ import { putDestinations, refuseForged, removeDestination, writeDestination } fr
 import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
 import { refuseOwnPlaces } from './refuse-own-places.ts';
+import { refuseUnseen } from './refuse-unseen.ts';
 
 interface SettlementInput {
   readonly owner: Owner;
@@ -76,10 +77,18 @@ export function registerSettlements(
 /** Changes a destination after the cooling-off period, or at once if the period is zero. */
 export function changeDestination(
   deps: CommandDeps & RowKeyDeps & { readonly chains: Chains },
-  input: SettlementInput & { settlementId: string; destination: Account; coolingOffMs: number },
+  input: SettlementInput & {
+    settlementId: string;
+    destination: Account;
+    coolingOffMs: number;
+    /** The values that the caller has seen. The change is refused if one of them differs now. */
+    seen?: Partial<Pick<CryptoSettlement, 'destination' | 'pendingDestination'>>;
+  },
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
     const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
+    const { destination: inForce, pendingDestination } = settlement;
+    if (input.seen !== undefined) refuseUnseen('destination', { destination: inForce, pendingDestination }, input.seen);
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);

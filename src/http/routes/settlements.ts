@@ -19,7 +19,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { deletedBody, Timestamp } from '../schemas.ts';
+import { deletedBody, nullable, Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'destinations:write', merchant: 'path', needsPasskey: true } as const;
@@ -68,13 +68,15 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
 
   app.put(
     '/v1/merchants/:merchantId/settlements/crypto/:id',
-    { schema: CHANGE, config: { access: WRITE } },
+    { schema: CHANGE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request) => {
       const destination = wellFormed(parseAccount(request.body.destination));
+      const { ifUnchanged: seen } = request.body;
       const changed = await changeDestination(onBehalfOf(request, deps), {
         ...targetOf(request),
         destination,
         coolingOffMs: coolingOffMs(deps.config, callerRights(request).mode, destination),
+        ...(seen !== undefined && { seen }),
       });
       return viewCrypto(changed);
     },
@@ -278,7 +280,26 @@ const CHANGE = {
   description:
     'The change applies after the cooling-off period: 24 hours for live merchants unless the operator has set another, none for test merchants. Until then the old destination stays in force, for new payments and held money, and the operator can veto the change. Asking for the old destination withdraws it.',
   params: SettlementParams,
-  body: Type.Object({ destination: DestinationField }),
+  body: Type.Object(
+    {
+      destination: DestinationField,
+      ifUnchanged: Type.Optional(
+        Type.Object(
+          {
+            destination: Type.Optional(Type.String({ maxLength: 256 })),
+            pendingDestination: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+          },
+          {
+            title: 'SeenDestination',
+            additionalProperties: false,
+            description:
+              'Values of the destination that you have seen; null: no change is pending. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`.',
+          },
+        ),
+      ),
+    },
+    { title: 'DestinationChange' },
+  ),
   response: { 200: { ...CryptoBody, description: 'The destination as it is now.' } as typeof CryptoBody },
 };
 

@@ -1,12 +1,12 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { call, queryText, readPartner } from './api.ts';
 import type {
   Asset,
   AttentionCounts,
   CurrentSession,
-  ListedMerchant,
   Merchant,
   MerchantCurrencies,
+  MerchantPage,
   PaymentPage,
   PaymentStatistics,
 } from './api-types.ts';
@@ -94,26 +94,52 @@ export function currenciesQuery(merchantId: string) {
   });
 }
 
-/** The empty list is a constant, because a new array in each render would cause another render. */
-const NO_MERCHANTS: readonly ListedMerchant[] = [];
+/** The size of the first page of merchants. A partner with more of them finds the others by a search. */
+const LISTED_MERCHANTS = 100;
+/** The most merchants that a search shows. The person types more to find others. */
+const FOUND_MERCHANTS = 20;
 
-export function useMerchants(): readonly ListedMerchant[] {
-  return useMerchantList().merchants ?? NO_MERCHANTS;
+function merchantPageQuery(search: string, limit: number) {
+  return {
+    queryKey: ['merchants', 'page', search, limit],
+    staleTime: 60_000,
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+      call<MerchantPage>('GET', `/v1/merchants${queryText({ search, limit })}`, { signal }),
+  };
 }
 
 /**
- * The merchants, and the error if they cannot be loaded, for pages on which one merchant must be selected. The list is undefined
- * until it is loaded.
+ * The newest merchants, and the error if they cannot be loaded. The list is undefined until it is loaded. `isAll` is true if the
+ * partner has no other merchants.
  */
-export function useMerchantList(): { merchants: readonly ListedMerchant[] | undefined; error: Error | null } {
+export function useMerchantList() {
   const enabled = useMay('merchants:read');
-  const { data, error } = useQuery({
-    queryKey: ['merchants'],
-    enabled,
-    staleTime: 60_000,
-    queryFn: ({ signal }) => call<{ merchants: ListedMerchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
-  });
-  return { merchants: data?.merchants, error };
+  const { data, error } = useQuery({ ...merchantPageQuery('', LISTED_MERCHANTS), enabled });
+  return { merchants: data?.merchants, isAll: data?.nextCursor === null, error };
+}
+
+/** The merchants whose name or id contains the text. The previous ones stay until these have arrived. */
+export function merchantSearchQuery(search: string) {
+  return queryOptions({ ...merchantPageQuery(search, FOUND_MERCHANTS), placeholderData: keepPreviousData });
+}
+
+/** The names of merchants by id. A merchant that is not in the list of the newest ones is read alone. */
+export function useMerchantNames(merchantIds: readonly string[]): ReadonlyMap<string, string> {
+  const { merchants, isAll } = useMerchantList();
+  const listed = new Map(merchants?.map(({ id, name }) => [id, name]));
+  // A missing id is that of a deleted merchant if the list has all merchants.
+  const isListPartial = merchants !== undefined && !isAll;
+  const missing = isListPartial ? [...new Set(merchantIds)].filter((id) => !listed.has(id)) : [];
+  const read = useQueries({ queries: missing.map((id) => ({ ...merchantQuery(id), staleTime: 60_000 })) });
+  return new Map([
+    ...listed,
+    ...read.flatMap(({ data }) => (data === undefined ? [] : [[data.merchant.id, data.merchant.name] as const])),
+  ]);
+}
+
+/** The name of a merchant. Undefined until it is known, and for a deleted merchant. */
+export function useMerchantName(merchantId: string): string | undefined {
+  return useMerchantNames([merchantId]).get(merchantId);
 }
 
 const NO_ASSETS: readonly Asset[] = [];

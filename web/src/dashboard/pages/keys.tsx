@@ -5,7 +5,7 @@ import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import type { ApiKey, ApiKeyPage } from '../api-types.ts';
-import { useMay, useMerchants } from '../queries.ts';
+import { useMay, useMerchantNames } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
 import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
@@ -94,12 +94,12 @@ interface KeyRowProps {
 
 function KeyRow({ apiKey, onSecret }: KeyRowProps) {
   const words = useWords();
-  const merchants = useMerchants();
   const mayChange = useMay('keys:write');
   const [asked, setAsked] = useState<'rotate' | 'revoke'>();
   const { label, hint, status, scopes, merchantIds, addresses, expiresAt, lastUsedAt } = apiKey;
   const [word, style] = KEY_WORDS[status];
-  const nameOf = (id: string) => clamp(merchants.find((each) => each.id === id)?.name ?? id, 30);
+  const names = useMerchantNames(merchantIds ?? []);
+  const nameOf = (id: string) => clamp(names.get(id) ?? id, 30);
   const limits = [
     scopes === null ? words.everything : scopes.join(', '),
     ...(merchantIds === null ? [] : [merchantIds.map(nameOf).join(', ')]),

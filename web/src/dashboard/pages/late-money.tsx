@@ -4,7 +4,7 @@ import { queryText } from '../api.ts';
 import type { LateMoney, LateMoneyPage as Page } from '../api-types.ts';
 import { useLivePayments } from '../follow.ts';
 import { LATE_WORDS } from '../late-words.ts';
-import { useMerchants } from '../queries.ts';
+import { useMerchantName } from '../queries.ts';
 import { LATE_STATUSES } from '../statuses.ts';
 import { LateRow } from '../ui/late-money.tsx';
 import { usePages } from '../ui/pages-list.ts';
@@ -38,7 +38,7 @@ export function LateMoneyPage() {
 }
 
 function PaymentLink({ money: { merchantId, paymentId } }: { readonly money: LateMoney }) {
-  const merchant = useMerchants().find(({ id }) => id === merchantId)?.name;
+  const merchant = useMerchantName(merchantId);
   return (
     <Link to="/payments/$merchantId/$paymentId" params={{ merchantId, paymentId }} className="strong">
       {merchant === undefined ? <code dir="ltr">{paymentId.slice(-8)}</code> : <bdi>{clamp(merchant, 40)}</bdi>}

@@ -8,7 +8,13 @@ import { merchantQuery, useAssets, useMay } from '../queries.ts';
 import { AcceptedSection } from '../ui/accepted-assets.tsx';
 import { BrandingSection } from '../ui/branding.tsx';
 import { ListState } from '../ui/list-state.tsx';
-import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
+import {
+  AddDestinationDialog,
+  ChangeDestinationDialog,
+  EditDialog,
+  StatusDialog,
+  seenIn,
+} from '../ui/merchant-dialogs.tsx';
 import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
@@ -112,8 +118,12 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const withdraw = () =>
     run(async () => {
       const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;
-      await call('PUT', path, { body: { destination: destination.destination } });
-      await client.invalidateQueries({ queryKey: ['merchants'] });
+      const body = { destination: destination.destination, ifUnchanged: seenIn(destination) };
+      try {
+        await call('PUT', path, { body });
+      } finally {
+        await client.invalidateQueries({ queryKey: ['merchants'] });
+      }
     });
   return (
     <li>

@@ -10,7 +10,7 @@ import type { Payment, PaymentTimeline, SignedReceipt } from '../api-types.ts';
 import { download } from '../export-file.ts';
 import { useLivePayments } from '../follow.ts';
 import { plainText } from '../plain-text.ts';
-import { useMay, useMerchants } from '../queries.ts';
+import { useMay, useMerchantName } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
 import { useAcceptedNames } from '../ui/accepted-assets.tsx';
 import { LateMoneyList } from '../ui/late-money.tsx';
@@ -140,7 +140,7 @@ function Facts({ payment, receipt }: FactsProps) {
   const words = useWords();
   const style = usePageState();
   const times = useTimes();
-  const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
+  const merchant = useMerchantName(payment.merchantId);
   const namesOf = useAcceptedNames();
   const { info, settlement, description } = payment;
   const href = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
@@ -149,7 +149,7 @@ function Facts({ payment, receipt }: FactsProps) {
       <h2 id="details">{words.details}</h2>
       <dl className="facts">
         <Fact name={words.merchant}>
-          <bdi>{clamp(merchant?.name ?? payment.merchantId, 60)}</bdi>
+          <bdi>{clamp(merchant ?? payment.merchantId, 60)}</bdi>
         </Fact>
         {info !== null && (
           <Fact name={words.paidWith}>

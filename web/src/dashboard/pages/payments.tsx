@@ -3,16 +3,17 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { formatAmount, numberFormat } from '../../shared/money.ts';
-import { clamp, fill } from '../../shared/text.ts';
+import { fill } from '../../shared/text.ts';
 import type { ListedPayment } from '../api-types.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
 import { type Filters, isShortSearch, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
 import { lateMark } from '../late-words.ts';
-import { paymentsQuery, paymentTotalsQuery, useAssets, useMerchants } from '../queries.ts';
+import { paymentsQuery, paymentTotalsQuery, useAssets, useMerchantList } from '../queries.ts';
 import { STATUSES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { ExportDialog } from '../ui/export-dialog.tsx';
+import { MerchantBox } from '../ui/merchant-box.tsx';
 import { Field, Notice, PageHead, StatusBadge, statusText, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { usePlainLinks } from '../ui/use-plain-links.ts';
@@ -269,13 +270,8 @@ function useOffered({ token, network }: Filters) {
 /** The filters of the list. They are all in the URL, so that it can be bookmarked and shared. */
 const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
-  const merchants = useMerchants();
+  const { merchants = [] } = useMerchantList();
   const navigate = useNavigate({ from: '/payments' });
-  // The list of options is memoized, so that a hundred merchants are not rendered again with each change of a filter.
-  const merchantOptions = useMemo(
-    () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
-    [merchants],
-  );
   const { tokens, networks } = useOffered(filters);
   const client = useQueryClient();
   const set = (name: keyof Filters, value: string) => {
@@ -327,7 +323,18 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
         words.anyStatus,
         optionsOf(STATUSES.map((status) => [status, statusText(words, status)] as const)),
       )}
-      {merchants.length > 1 && select('merchant', words.merchant, words.anyMerchant, merchantOptions)}
+      {merchants.length > 1 && (
+        <Field label={words.merchant}>
+          {(id) => (
+            <MerchantBox
+              id={id}
+              value={filters.merchant ?? ''}
+              all={words.anyMerchant}
+              onChange={(merchantId) => set('merchant', merchantId)}
+            />
+          )}
+        </Field>
+      )}
       {select('token', words.token, words.anyToken, tokens)}
       {select('network', words.network, words.anyNetwork, networks)}
       {day('from', words.from)}

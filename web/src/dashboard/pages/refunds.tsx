@@ -5,7 +5,7 @@ import { clamp, shortAccount } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
 import type { Refund, RefundPage } from '../api-types.ts';
 import { useLivePayments } from '../follow.ts';
-import { useMay, useMerchants } from '../queries.ts';
+import { useMay, useMerchantName } from '../queries.ts';
 import { REFUND_STATUSES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { usePages } from '../ui/pages-list.ts';
@@ -49,10 +49,9 @@ export function RefundsPage() {
 function RefundRow({ refund }: { readonly refund: Refund }) {
   const words = useWords();
   const style = usePageState();
-  const merchants = useMerchants();
   const { paymentId, merchantId, amount, priceAmount, destination, status, problem, reason, txId } = refund;
   const [word, badge] = problem === 'vetoed' ? (['refundVetoed', 'badge-cancelled'] as const) : STATUS_WORDS[status];
-  const merchant = merchants.find(({ id }) => id === merchantId)?.name;
+  const merchant = useMerchantName(merchantId);
   const transaction = txId === null ? null : transactionPath(chainOf(amount.unit), txId);
   return (
     <li>

@@ -4,11 +4,12 @@ import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import type { Person, PersonLink, PersonPage, Role } from '../api-types.ts';
-import { useMay, useMerchants, useSession } from '../queries.ts';
+import { useMay, useMerchantNames, useSession } from '../queries.ts';
 import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
 import { ROLES } from '../statuses.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
+import { currentIn, Difference } from '../ui/difference.tsx';
 import { Form } from '../ui/form.tsx';
 import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantField } from '../ui/merchant-field.tsx';
@@ -78,11 +79,11 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   const words = useWords();
   const { locale } = usePageState();
   const client = useQueryClient();
-  const merchants = useMerchants();
   const { person: me } = useSession();
   const [asked, setAsked] = useState<'remove' | 'role' | 'devices'>();
   const { isRunning, problem, run } = useChange();
-  const merchant = merchants.find(({ id }) => id === person.merchantId);
+  const { merchantId } = person;
+  const names = useMerchantNames(merchantId === null ? [] : [merchantId]);
   const [roleWord] = ROLE_WORDS[person.role];
   const close = () => setAsked(undefined);
   const relink = () =>
@@ -110,9 +111,7 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
       </span>
       <span className="person-role">
         {words[roleWord]}
-        {person.merchantId !== null && (
-          <bdi className="soft small">{clamp(merchant?.name ?? person.merchantId, 40)}</bdi>
-        )}
+        {merchantId !== null && <bdi className="soft small">{clamp(names.get(merchantId) ?? merchantId, 40)}</bdi>}
       </span>
       <span className="soft small person-seen">
         {person.status === 'invited' ? (
@@ -162,19 +161,30 @@ function PersonRow({ person, mayManage, onLink }: RowProps) {
   );
 }
 
+/** The person's values that somebody else has saved since the dialog was opened. */
+type Current = Pick<Person, 'name' | 'role' | 'refundLimits' | 'version'>;
+
 function RoleDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
+  // The list behind the dialog may be loaded again meanwhile. The form still has the values of the first version.
+  const [before] = useState<Current>(person);
+  const [seen, setSeen] = useState(before);
+  const isConflict = seen !== before;
   const save = (form: FormData) =>
     run(async () => {
       const body = {
         role: form.get('role'),
-        refundLimits: limitsIn(form, person.refundLimits),
-        version: person.version,
+        refundLimits: limitsIn(form, seen.refundLimits),
+        version: seen.version,
       };
       try {
         await call('PATCH', `/v1/people/${person.id}`, { body });
+      } catch (error) {
+        // The person who edits has now seen the present values, so the next attempt to save may overwrite them.
+        setSeen(currentIn<Current>(error));
+        return;
       } finally {
         await client.invalidateQueries({ queryKey: ['people'] });
       }
@@ -183,10 +193,35 @@ function RoleDialog({ person, onClose }: { readonly person: Person; readonly onC
   return (
     <Dialog title={<bdi>{clamp(person.name, 40)}</bdi>} onClose={onClose}>
       <Form onSend={save}>
-        <RoleChoice initial={person.role} limits={person.refundLimits} />
-        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
+        {isConflict && <PersonDifference before={before} now={seen} />}
+        <RoleChoice initial={before.role} limits={before.refundLimits} />
+        <FormEnd
+          label={isConflict ? words.overwrite : words.save}
+          isRunning={isRunning}
+          problem={problem}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
+  );
+}
+
+function PersonDifference({ before, now }: { readonly before: Current; readonly now: Current }) {
+  const words = useWords();
+  const roleOf = ({ role }: Current) => words[ROLE_WORDS[role][0]];
+  const limits = LIMIT_CURRENCIES.map((currency) => ({
+    label: fill(words.refundLimit, { currency }),
+    from: limitText(before.refundLimits, currency),
+    to: limitText(now.refundLimits, currency),
+  }));
+  return (
+    <Difference
+      rows={[
+        { label: words.name, from: clamp(before.name, 80), to: clamp(now.name, 80) },
+        { label: words.role, from: roleOf(before), to: roleOf(now) },
+        ...limits,
+      ]}
+    />
   );
 }
 

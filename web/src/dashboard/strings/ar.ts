@@ -54,6 +54,8 @@ export const ar: Strings = {
   anyStatus: 'كل الحالات',
   merchant: 'التاجر',
   anyMerchant: 'كل التجار',
+  merchantSearchHint: 'الاسم أو المعرّف',
+  merchantsShown: '{shown} من {count} من التجار. اكتب للعثور على غيرهم.',
   token: 'الرمز',
   anyToken: 'كل الرموز',
   from: 'من',

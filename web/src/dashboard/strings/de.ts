@@ -62,6 +62,8 @@ export const de: Strings = {
   anyStatus: 'Jeder Status',
   merchant: 'Händler',
   anyMerchant: 'Alle Händler',
+  merchantSearchHint: 'Name oder ID',
+  merchantsShown: '{shown} von {count} Händlern. Tippen Sie, um andere zu finden.',
   token: 'Token',
   anyToken: 'Jeder Token',
   from: 'Von',

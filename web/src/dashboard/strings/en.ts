@@ -60,6 +60,8 @@ export const en = {
   anyStatus: 'Any status',
   merchant: 'Merchant',
   anyMerchant: 'All merchants',
+  merchantSearchHint: 'Name or id',
+  merchantsShown: '{shown} of {count} merchants. Type to find others.',
   token: 'Token',
   anyToken: 'Any token',
   from: 'From',

@@ -56,6 +56,8 @@ export const es: Strings = {
   anyStatus: 'Cualquier estado',
   merchant: 'Comercio',
   anyMerchant: 'Todos los comercios',
+  merchantSearchHint: 'Nombre o id',
+  merchantsShown: '{shown} de {count} comercios. Escriba para encontrar otros.',
   token: 'Token',
   anyToken: 'Cualquier token',
   from: 'Desde',

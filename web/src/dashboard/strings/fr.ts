@@ -56,6 +56,8 @@ export const fr: Strings = {
   anyStatus: 'Tous les états',
   merchant: 'Commerçant',
   anyMerchant: 'Tous les commerçants',
+  merchantSearchHint: 'Nom ou identifiant',
+  merchantsShown: '{shown} commerçants sur {count}. Saisissez du texte pour en trouver d’autres.',
   token: 'Jeton',
   anyToken: 'Tous les jetons',
   from: 'Du',

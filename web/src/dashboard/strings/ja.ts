@@ -56,6 +56,8 @@ export const ja: Strings = {
   anyStatus: 'すべての状態',
   merchant: '加盟店',
   anyMerchant: 'すべての加盟店',
+  merchantSearchHint: '名前または ID',
+  merchantsShown: '{count} 件中 {shown} 件の加盟店。入力するとほかの加盟店を探せます。',
   token: 'トークン',
   anyToken: 'すべてのトークン',
   from: '開始日',

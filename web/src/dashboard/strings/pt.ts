@@ -56,6 +56,8 @@ export const pt: Strings = {
   anyStatus: 'Qualquer estado',
   merchant: 'Comerciante',
   anyMerchant: 'Todos os comerciantes',
+  merchantSearchHint: 'Nome ou id',
+  merchantsShown: '{shown} de {count} comerciantes. Digite para encontrar outros.',
   token: 'Token',
   anyToken: 'Qualquer token',
   from: 'De',

@@ -150,6 +150,7 @@ export function AcceptedForm({ initial, limit, save }: FormProps) {
   const textOf = (list: AcceptedAssets) => (list === null ? words.acceptsAll : namesOf(list));
   const send = () =>
     run(async () => {
+      setSaved(false);
       try {
         const stored = await save(draft, seen);
         setBefore(stored);

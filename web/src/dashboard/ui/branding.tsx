@@ -81,6 +81,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
   const save = () =>
     run(async () => {
       if (isRefused) return;
+      setSaved(false);
       const { uploadedLogoUrl, accentColor, poweredBy } = seen;
       const body = {
         ...(draft.logo !== undefined && { logo: draft.logo === null ? null : base64In(draft.logo) }),

@@ -138,6 +138,14 @@ export function AddDestinationDialog({ merchant, onClose }: DialogProps) {
   );
 }
 
+/** The destination's values that somebody else has saved since the dialog was opened. */
+type CurrentDestination = ReturnType<typeof seenIn>;
+
+/** The values that a person has seen of a destination, to send with its change. */
+export function seenIn({ destination, pendingDestination }: SettlementDestination) {
+  return { destination, pendingDestination: pendingDestination ?? null };
+}
+
 export function ChangeDestinationDialog({
   merchantId,
   destination,
@@ -150,20 +158,47 @@ export function ChangeDestinationDialog({
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
+  const [before] = useState<CurrentDestination>(() => seenIn(destination));
+  const [seen, setSeen] = useState(before);
+  const isConflict = seen !== before;
   const chain = destination.asset.split('/')[0] ?? '';
   const save = (form: FormData) =>
     run(async () => {
       const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;
-      await call('PUT', path, { body: { destination: accountIn(form, destination.asset) } });
-      await client.invalidateQueries({ queryKey: ['merchants'] });
+      try {
+        await call('PUT', path, { body: { destination: accountIn(form, destination.asset), ifUnchanged: seen } });
+      } catch (error) {
+        // The person has now seen the present values, so the next attempt to save may overwrite them.
+        setSeen(currentIn<CurrentDestination>(error));
+        return;
+      } finally {
+        await client.invalidateQueries({ queryKey: ['merchants'] });
+      }
       onClose();
     });
   return (
     <Dialog title={words.changeDestination} onClose={onClose}>
       <Form onSend={save}>
         <p>{words.changeDestinationText}</p>
+        {isConflict && (
+          <Difference
+            rows={[
+              { label: words.accountAddress, from: before.destination, to: seen.destination },
+              {
+                label: fill(words.newAccount, { network: chain }),
+                from: before.pendingDestination ?? '–',
+                to: seen.pendingDestination ?? '–',
+              },
+            ]}
+          />
+        )}
         <AccountField label={fill(words.newAccount, { network: chain })} />
-        <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
+        <FormEnd
+          label={isConflict ? words.overwrite : words.save}
+          isRunning={isRunning}
+          problem={problem}
+          onCancel={onClose}
+        />
       </Form>
     </Dialog>
   );

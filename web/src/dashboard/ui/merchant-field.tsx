@@ -1,5 +1,6 @@
-import { clamp } from '../../shared/text.ts';
-import { useMerchants, useSession } from '../queries.ts';
+import { useState } from 'react';
+import { useSession } from '../queries.ts';
+import { MerchantBox } from './merchant-box.tsx';
 import { Field } from './parts.tsx';
 
 interface MerchantFieldProps {
@@ -9,20 +10,16 @@ interface MerchantFieldProps {
 
 /** A choice of one merchant or all, as the form's field `merchant`. Hidden for people of one merchant. */
 export function MerchantField({ label, all }: MerchantFieldProps) {
-  const merchants = useMerchants();
   const { merchant } = useSession();
+  const [merchantId, setMerchantId] = useState('');
   if (merchant !== null) return null;
   return (
     <Field label={label}>
       {(id) => (
-        <select id={id} name="merchant">
-          <option value="">{all}</option>
-          {merchants.map((each) => (
-            <option key={each.id} value={each.id}>
-              {clamp(each.name, 40)}
-            </option>
-          ))}
-        </select>
+        <>
+          <MerchantBox id={id} value={merchantId} all={all} onChange={setMerchantId} />
+          <input type="hidden" name="merchant" value={merchantId} />
+        </>
       )}
     </Field>
   );

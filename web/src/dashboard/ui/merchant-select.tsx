@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { clamp } from '../../shared/text.ts';
 import { useMerchantList, useSession } from '../queries.ts';
 import { useWords } from '../words.ts';
+import { MerchantBox } from './merchant-box.tsx';
 import { Field } from './parts.tsx';
 
 /**
@@ -16,15 +16,7 @@ export function useMerchantChoice() {
   const merchantId = merchant?.id ?? chosen ?? merchants?.[0]?.id;
   const select = merchant === null && merchants !== undefined && merchants.length > 1 && (
     <Field label={words.merchant}>
-      {(id) => (
-        <select id={id} value={merchantId} onChange={(event) => setChosen(event.target.value)}>
-          {merchants.map((each) => (
-            <option key={each.id} value={each.id}>
-              {clamp(each.name, 40)}
-            </option>
-          ))}
-        </select>
-      )}
+      {(id) => <MerchantBox id={id} value={merchantId ?? ''} onChange={setChosen} />}
     </Field>
   );
   return { merchantId, select, isNone: merchantId === undefined && merchants?.length === 0, error };

@@ -5,7 +5,7 @@ import { clamp, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import type { Payment, SignedReceipt } from '../api-types.ts';
 import { moneyPath, type Stop as PathStop } from '../money-path.ts';
-import { useMerchants } from '../queries.ts';
+import { useMerchantName } from '../queries.ts';
 import { usePageState, useWords } from '../words.ts';
 
 export function useReceipt(payment: Payment) {
@@ -21,7 +21,7 @@ export function useReceipt(payment: Payment) {
 export function MoneyFlow({ payment, receipt }: { readonly payment: Payment; readonly receipt: SignedReceipt }) {
   const words = useWords();
   const style = usePageState();
-  const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
+  const merchant = useMerchantName(payment.merchantId);
   const paid = payment.info?.optionAmount;
   if (paid === undefined) return null;
   const inToken = (value: bigint) => formatAmount({ ...paid, value: value.toString() } satisfies Amount, style);
@@ -30,7 +30,7 @@ export function MoneyFlow({ payment, receipt }: { readonly payment: Payment; rea
     collector: words.collector,
     deposit: words.depositAddress,
     held: words.heldFor,
-    merchant: <bdi>{clamp(merchant?.name ?? words.merchant, 40)}</bdi>,
+    merchant: <bdi>{clamp(merchant ?? words.merchant, 40)}</bdi>,
     fee: words.fee,
   };
   return (
