@@ -1,17 +1,7 @@
 import { useMemo } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { useMerchantList } from '../queries.ts';
-import { MerchantSearch } from './merchant-search.tsx';
-
-export interface MerchantBoxProps {
-  /** The id of the control, for its label. */
-  readonly id: string;
-  /** The chosen merchant's id. Empty for the choice of all merchants. */
-  readonly value: string;
-  /** The text of the choice of all merchants. Undefined if one merchant must be chosen. */
-  readonly all?: string;
-  readonly onChange: (merchantId: string) => void;
-}
+import { type MerchantBoxProps, MerchantSearch } from './merchant-search.tsx';
 
 /** A choice of a merchant: a select box if one page has all merchants, else a field that searches for them. */
 export function MerchantBox(props: MerchantBoxProps) {

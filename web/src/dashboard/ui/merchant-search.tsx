@@ -4,8 +4,17 @@ import { clamp, fill } from '../../shared/text.ts';
 import type { ListedMerchant } from '../api-types.ts';
 import { merchantSearchQuery, useMerchantNames } from '../queries.ts';
 import { useWords } from '../words.ts';
-import type { MerchantBoxProps } from './merchant-box.tsx';
 import { problemText } from './problem-text.ts';
+
+export interface MerchantBoxProps {
+  /** The id of the control, for its label. */
+  readonly id: string;
+  /** The chosen merchant's id. Empty for the choice of all merchants. */
+  readonly value: string;
+  /** The text of the choice of all merchants. Undefined if one merchant must be chosen. */
+  readonly all?: string;
+  readonly onChange: (merchantId: string) => void;
+}
 
 type Match = Pick<ListedMerchant, 'id' | 'name'>;
 
